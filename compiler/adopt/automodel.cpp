@@ -216,6 +216,7 @@ void AutomodelReader::readOptimizer(const YamlEntry &section, const YamlEntry *s
   }
   AdoptedOptimizer optimizer{kind, target ? reader.fromOf(*target) : reader.fromOf(section), {}, {}};
   readNumbers(section, optimizer);
+  // The default of the language is that of PyTorch's AdamW, 0.01.
   if (kind == "adamw" && *name == "FusedAdam" && !section.value.find("weight_decay"))
     optimizer.options.push_back({"weight_decay 0", "the default of FusedAdam"});
   if (schedule)
@@ -300,6 +301,7 @@ std::optional<AdoptedPlan> AutomodelReader::read(const YamlValue &recipe, const 
       read(*section);
   };
   each("model", [&](const YamlEntry &section) { readModel(section); });
+  // Before the optimizer, whose schedule depends on the number of steps.
   each("step_scheduler", [&](const YamlEntry &section) { readSteps(section); });
   each("optimizer", [&](const YamlEntry &section) { readOptimizer(section, recipe.find("lr_scheduler")); });
   each("clip_grad_norm", [&](const YamlEntry &section) { readClip(section); });

@@ -173,6 +173,7 @@ void DistributedReader::takePlan(const YamlEntry &entry) {
 }
 
 void DistributedReader::addFsdp(Options &options) {
+  // Defaults are set while the list of options is built; options that are then read replace them.
   plan.training.precision.compute = {"bf16", "the default of mp_policy"};
   plan.training.precision.reduce = {"f32", "the default of mp_policy"};
   options.push_back({"sequence_parallel", [this](const YamlEntry &entry) {

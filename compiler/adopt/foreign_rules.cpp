@@ -29,6 +29,7 @@ std::optional<std::string> ForeignRules::startOf(const YamlEntry &plan, const Ya
   std::vector<std::string> starts = paths.startsOf(rules);
   if (starts.size() < 2)
     return starts.empty() ? std::string() : starts.front();
+  // The model itself is the natural root: a name that fits there is meant there.
   for (std::string &start : starts)
     if (start.empty())
       return start;
@@ -98,6 +99,7 @@ void ForeignRules::leaveExperts(size_t module, const ForeignStyle &style) {
 void ForeignRules::giveModule(size_t module, const ForeignStyle &style) {
   if (style.meaning == Meaning::experts)
     return leaveExperts(module, style);
+  // A later rule replaces an earlier one for the same module.
   ModuleClauses &own = clauses[module];
   own.divides = style.meaning != Meaning::replicate;
   own.sequence = style.meaning == Meaning::sequence;
@@ -128,6 +130,7 @@ void ForeignRules::giveModule(size_t module, const ForeignStyle &style) {
   }
   if (style.gathersOutput)
     own.style += ", output replicate";
+  // The original word is noted in the plan only if the style does not repeat it.
   if (style.name != own.style.substr(0, own.style.find(' ')) || style.gathersOutput)
     own.words.push_back(style.name.str());
 }

@@ -11,6 +11,7 @@ using llvm::StringRef;
 
 std::optional<double> meshplan::parseNumber(StringRef text) {
   std::string digits = text.trim().str();
+  // 1_000 is a number to YAML and to Python.
   llvm::erase(digits, '_');
   double number = 0;
   if (digits.empty() || StringRef(digits).getAsDouble(number) || !std::isfinite(number))

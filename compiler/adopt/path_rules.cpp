@@ -1,4 +1,9 @@
 //===- path_rules.cpp - patterns of modules in foreign plans --------------===//
+//
+// A parallel plan in a configuration names modules relative to the base model: "layers.*.self_attn.q_proj". In the
+// archive, they are below the prefix that the wrapped model has: "model.layers.0.self_attn.q_proj". The prefix is found
+// by trying every rule as the end of every path and taking the prefix below which the most rules match. A vision model
+// with two encoders may have two prefixes of equally many matches: all of them are returned.
 
 #include "compiler/adopt/path_rules.h"
 #include "compiler/support/layer_names.h"
@@ -55,6 +60,8 @@ std::vector<std::string> PathRules::startsOf(llvm::ArrayRef<std::string> rules) 
     for (const Path &path : paths)
       if (path.components.size() >= rule.size())
         if (size_t begin = path.components.size() - rule.size(); endsAs(path.components, begin, rule))
+          // Rules are counted, not paths: a deep stack with one matching name must not win over a prefix that fits all
+          // rules.
           byStart[llvm::join(llvm::ArrayRef(path.components).take_front(begin), ".")].insert(index);
   }
   size_t most = 0;

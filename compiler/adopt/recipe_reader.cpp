@@ -40,6 +40,8 @@ void RecipeReader::readMap(const YamlEntry &section, llvm::ArrayRef<Option> opti
     }
     bool isKnown = llvm::is_contained(known, entry.key);
     std::vector<std::string> near = isKnown ? std::vector<std::string>() : nearestNames(entry.key, names, 1);
+    // An option of a newer version must not stop the user: it is warned about. But a name close to a known one is a
+    // typing error, and ignoring "micro_batchsize" would change the training without a word.
     if (!near.empty() || (isClosed && !isKnown))
       diagnostics.error(entry.keyRange, "unknown option '" + entry.key + "' of '" + section.key + "'")
           .help(near.empty() ? "" : "did you mean '" + near.front() + "'?");

@@ -27,6 +27,8 @@ private:
   static constexpr int mostLevels = 64;
 
   void fail(SourceRange range, const std::string &message) {
+    // One error for each file: after a syntax error, what the parser returns is not the tree that the user wrote, and
+    // errors about it would mislead.
     if (!failed)
       diagnostics.error(range, message);
     failed = true;
@@ -118,7 +120,7 @@ void TreeReader::readEntry(llvm::yaml::KeyValueNode &entry, int level, YamlValue
     return fail(key.range, "'" + key.text + "' is repeated");
   lastKey = own.keyRange;
   own.value = readNode(entry.getValue(), level);
-  // The parser does not tell where maps, lists and empty values begin.
+  // The parser does not tell where maps, lists and empty values begin. So errors about such a value point to its key.
   if (own.value.kind != YamlValue::Kind::scalar)
     own.value.range = own.keyRange;
   map.entries.push_back(std::move(own));
@@ -160,6 +162,8 @@ YamlValue TreeReader::readNode(llvm::yaml::Node *node, int level) {
     return aliased(*alias);
   }
   if (!node->getAnchor().empty())
+    // After the value is complete: an alias inside of its own anchor would be an infinite tree, and is an unknown name
+    // here.
     anchors[node->getAnchor()] = value;
   return value;
 }

@@ -44,6 +44,7 @@ std::optional<Argument> ArgumentReader::read(const Json &argument) {
   auto [kind, value] = document.unionMember(argument);
   if (kind == "as_none")
     return Argument(std::monostate());
+  // Where a tensor is stored is decided by the plan and the runtime, so the argument is left out without an error.
   if (kind == "as_device")
     return std::nullopt;
   if (kind == "as_layout") {

@@ -116,6 +116,8 @@ llvm::Error bindExtent(const SymbolicInt &dim, int64_t extent, SymbolBindings &b
     SymbolBindings trial = bindings;
     std::optional<int64_t> offset = valueAt(dim, symbol, 0, trial), atOne = valueAt(dim, symbol, 1, trial);
     int64_t factor = 0, rest = 0;
+    // For example, 2 * s + 1 is 1 at 0 and 3 at 1: factor 2, offset 1. The extent 9 gives s = 4; 10 gives 4 as well,
+    // and the check below refuses it.
     if (offset && atOne && !__builtin_sub_overflow(*atOne, *offset, &factor) &&
         !__builtin_sub_overflow(extent, *offset, &rest) && factor != 0 && factor != -1)
       bindings[symbol] = rest / factor;
@@ -126,6 +128,7 @@ llvm::Error bindExtent(const SymbolicInt &dim, int64_t extent, SymbolBindings &b
   if (value && *value == extent)
     return llvm::Error::success();
   std::string actual = value ? "is " + std::to_string(*value) : llvm::toString(value.takeError());
+  // The candidate is wrong, and later dims must not be compared with it.
   for (const std::string &symbol : unknown)
     bindings.erase(symbol);
   return fail(unknown.empty() ? actual + ", not " + std::to_string(extent) : "cannot be " + std::to_string(extent));
@@ -157,6 +160,7 @@ std::vector<Diagnostic> bindSymbols(ExportedProgram &program, const SymbolBindin
   std::vector<Diagnostic> errors = checkBindings(program, bindings);
   if (!errors.empty())
     return errors;
+  // Two walks, so that the program is changed completely or not at all.
   visitNumbers(program, [&](auto &number, const std::string &what) {
     if (auto value = bound(number, bindings); !value)
       errors.push_back({what + ": " + llvm::toString(value.takeError()), {}, ""});

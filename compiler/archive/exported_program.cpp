@@ -78,6 +78,7 @@ std::optional<ScalarType> scalarTypeFromSchema(int64_t number) {
 bool hasPossibleSize(const Value &value) {
   int64_t bytes = scalarTypeSize(value.type);
   for (const SymbolicInt &dim : value.dims)
+    // An extent of 0 does not excuse the others: strides and offsets are computed from them.
     if (!dim.isSymbolic() && __builtin_mul_overflow(bytes, std::max<int64_t>(dim.value, 1), &bytes))
       return false;
   return true;

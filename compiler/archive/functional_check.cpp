@@ -83,6 +83,7 @@ bool writesOperand(llvm::StringRef target) {
   // Torch also treats detach_, which only changes how gradients flow, as in place; the elements do not change.
   if (name == "detach_")
     return false;
+  // Python's operators end with underscores, too: __and__ returns a new tensor, __iand__ writes.
   if (name.starts_with("__") && name.ends_with("__"))
     return llvm::is_contained({"__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__"}, name);
   return name.ends_with("_");

@@ -101,6 +101,7 @@ GraphNames GraphReader::read(const Json &graph) {
 void GraphReader::readNumbers(const Json &graph, GraphNames &names) {
   const Json &integers = document.object(document.member(graph, "sym_int_values"));
   for (auto it = integers.begin(); it != integers.end(); ++it)
+    // Read before the nodes, whose arguments refer to integers by name.
     names.integers[it.key()] = readSymbolicInt(*it);
   names.floats = document.optionalMember(graph, "sym_float_values");
   names.truths = document.optionalMember(graph, "sym_bool_values");
@@ -350,6 +351,7 @@ void GraphReader::readGradientRegion(const Json &json, GraphNames &names, Region
   const Json &inputs = document.array(document.member(json, "inputs"));
   if (inputs.size() < 2)
     return document.fail(inputs, "a gradient region needs a flag and a graph");
+  // A region states its own mode: enable_grad inside of no_grad turns gradients on again.
   context.noGrad = !document.boolean(document.member(document.member(inputs[0], "arg"), "as_bool"));
   inlineRegion(json, 1, names, context);
 }

@@ -168,6 +168,7 @@ double JsonDocument::number(const Json &node) {
 void JsonDocument::fail(const Json &node, const llvm::Twine &message, std::string help) {
   // Empty values that were returned after an earlier error are not part of the tree.
   std::string path;
+  // The path is searched only for an error, so that nodes need no link to their parents.
   if (errors.size() < maxErrors && findPath(tree, node, path)) {
     std::string place = path.empty() ? "" : " at ";
     place += path;

@@ -166,6 +166,7 @@ std::optional<ConstantData> loadConstant(const Payload &payload, const std::stri
   std::optional<Footprint> print = footprint(payload);
   if (!print)
     return fail("has an impossible shape, stride or offset", "");
+  // All numbers come from the file: bytes are read and copied only after every element is known to be in the storage.
   int64_t needed = print->elements == 0 ? 0 : (print->last + 1) * scalarTypeSize(payload.type);
   std::optional<std::string> storage =
       archive.read(payload.member, errors, std::max<uint64_t>(ZipArchive::mostUnpacked, needed));

@@ -83,6 +83,7 @@ void ArchiveReader::readBufferValues(ExportedProgram &program) {
   if (!weights)
     return;
   llvm::SHA256 hash;
+  // On top of the digest of the graph: two archives that differ only in their buffers give different artifacts.
   hash.update(program.digest);
   int64_t growth = 0;
   for (Buffer &buffer : program.buffers) {
@@ -212,6 +213,7 @@ std::optional<ExportedProgram> ArchiveReader::readProgram(const std::string &mem
   llvm::SHA256 hash;
   hash.update(*text);
   JsonDocument document(member, *text, errors);
+  // The tree has all of it, and the text of a large model is large.
   text->clear();
   text->shrink_to_fit();
   if (document.failed() || !checkSchema(document))

@@ -47,6 +47,7 @@ std::optional<llvm::SmallVector<ModuleStackEntry>> splitModuleStack(llvm::String
 }
 
 std::optional<int32_t> ScopeTable::find(llvm::StringRef text) {
+  // A module has thousands of nodes with the same text.
   auto known = byStack.find(text);
   if (known != byStack.end())
     return known->second;
@@ -62,6 +63,7 @@ std::optional<int32_t> ScopeTable::find(llvm::StringRef text) {
 }
 
 int32_t ScopeTable::findChild(int32_t parent, const ModuleStackEntry &entry) {
+  // By key, not by path: the key counts the calls of a module, and each call is a scope of its own.
   std::string name = std::to_string(parent) + "," + entry.key.str();
   auto [it, isNew] = byParentAndKey.try_emplace(name, int32_t(scopes.size()));
   if (isNew)

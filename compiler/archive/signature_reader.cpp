@@ -1,4 +1,9 @@
 //===- signature_reader.cpp - meaning of a graph's inputs, outputs -*- C++ -===//
+//
+// The inputs of an exported graph are tensors like `p_layers_0_weight`; the signature says that this one is the
+// parameter `layers.0.weight`, and so on. An archive comes from anywhere, so the signature and the graph are checked
+// against each other: every tensor input has exactly one specification, names are unique, and held tensors have static
+// shapes. Later passes rely on this without checks of their own.
 
 #include "compiler/archive/signature_reader.h"
 
@@ -202,6 +207,8 @@ void SignatureReader::readOutputs(const Json &specs, const std::vector<std::stri
   for (const Json &json : specs) {
     auto [kind, spec] = document.unionMember(json);
     if (kind == "user_output" || kind == "loss_output") {
+      // Only what forward() returns has a name; updates of buffers are outputs of the graph in between and are not
+      // counted.
       std::string name = leaf < names.size() ? names[leaf] : std::to_string(leaf);
       ++leaf;
       if (!outputNames.insert(name).second)

@@ -107,6 +107,8 @@ private:
     ValueId input = *operand, result = node.results[0];
     ScalarType type = program.values[result].type;
     bool converts = isConversion(node.target) && program.values[input].type != type;
+    // A conversion to the type that the value has may matter under autocast, where the type before it may differ;
+    // import removes it otherwise.
     if (!converts && isFloating(type))
       converts = statesType(node);
     if (!converts && !isConversion(node.target) && !isAlias(node.target) && !isIdleDropout(node))

@@ -1,4 +1,15 @@
 //===- stop_gradients.cpp - regions without gradients -----------*- C++ -*-===//
+//
+// A region under no_grad stops gradients at its border: its results are read outside as constants. The graph has no
+// border after regions are inlined, so a detach is inserted at each result that carries a gradient and is read outside;
+// readers outside read the detach. Within the region nothing is stopped, since nothing there is differentiated.
+//
+//   with no_grad: m = mean(h); v = sub(h, m)     y = mul(v, h)
+//
+//   v carries a gradient and is read outside: v1 = detach(v); y = mul(v1, h)
+//   m is read inside only, and stays as it is
+//
+// Values without a path to a parameter need no detach: there is no gradient to stop.
 
 #include "compiler/archive/stop_gradients.h"
 

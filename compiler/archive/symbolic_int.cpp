@@ -16,6 +16,7 @@ SymbolicInt::SymbolicInt(SymbolicExpressionPtr tree) {
 bool SymbolicInt::operator==(const SymbolicInt &other) const {
   if (expression == other.expression)
     return isSymbolic() || value == other.value;
+  // Trees are compared by their text, because equal extents may be separate trees.
   return isSymbolic() && other.isSymbolic() && toString(*this) == toString(other);
 }
 

@@ -73,6 +73,7 @@ const ZipArchive::Member *ZipArchive::find(llvm::StringRef name) const {
 
 /// The error that the sizes of a member alone show. Sizes are untrusted: memory is allocated only for plausible ones.
 std::string ZipArchive::problemOf(const Member &member, uint64_t most) const {
+  // A header of a few bytes must not make the reader allocate terabytes.
   if (member.compressedSize > fileSize || member.size / maxDeflateRatio > member.compressedSize)
     return "the size in its header cannot be";
   if (member.size > most && member.size > member.compressedSize)

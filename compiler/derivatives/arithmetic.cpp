@@ -1,4 +1,8 @@
 //===- arithmetic.cpp - arithmetic of derivatives -------------------------===//
+//
+// Derivatives are made after the export, so there is no PyTorch that computes their shapes and types; these functions
+// follow its rules. Example: a gradient bf16[2, 3] times a factor f32[] stays bf16, because a tensor without dims
+// widens only to a higher category (integers to floats), while bf16[2, 3] times f32[3] is f32[2, 3].
 
 #include "compiler/derivatives/arithmetic.h"
 #include <numeric>
@@ -20,6 +24,7 @@ static Type wider(Type left, Type right) {
   if (categoryOf(left) != categoryOf(right))
     return categoryOf(left) > categoryOf(right) ? left : right;
   unsigned bitsOfLeft = left.getIntOrFloatBitWidth(), bitsOfRight = right.getIntOrFloatBitWidth();
+  // Neither bf16 nor f16 holds all numbers of the other.
   if (bitsOfLeft == bitsOfRight && isa<FloatType>(left))
     return Float32Type::get(left.getContext());
   return bitsOfLeft > bitsOfRight ? left : right;
@@ -103,6 +108,7 @@ Value Arithmetic::keepWhere(Value condition, Value value) const {
 
 Value Arithmetic::dropWhere(Value condition, Value value) const {
   SmallVector<int64_t> shape = broadcast(shapeOf(condition), shapeOf(value));
+  // Filled with zeros, not multiplied by the condition: infinity times 0 would be NaN.
   return make("aten.masked_fill.Scalar")
       .tensor("self", expand(value, shape))
       .tensor("mask", condition)
@@ -160,6 +166,9 @@ Value Arithmetic::sum(Value value, ArrayRef<int64_t> dims, bool keeps) const {
 
 Value Arithmetic::sumTo(Value value, ArrayRef<int64_t> shape) const {
   ArrayRef<int64_t> own = shapeOf(value);
+  // Broadcasting aligns the last dims: a tensor [3, 1] in a value [2, 3, 4] was repeated along dim 0, which it does not
+  // have, and along dim 2. A gradient with fewer dims than the tensor was broadcast in the other direction, and give()
+  // expands it.
   int64_t lead = static_cast<int64_t>(own.size()) - static_cast<int64_t>(shape.size());
   if (lead < 0)
     return value;

@@ -35,6 +35,7 @@ void Derivation::giveZeros(StringRef name) {
 
 void Derivation::give(Value value, Value gradient) {
   Arithmetic math(*this);
+  // The sum over broadcast dims comes before the conversion: a 16-bit result is rounded once, and not for each addend.
   Value fitted = math.convert(math.expand(math.sumTo(gradient, shapeOf(value)), shapeOf(value)), elementOf(value));
   auto [known, isNew] = given.insert({value, fitted});
   if (!isNew)

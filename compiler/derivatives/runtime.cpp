@@ -32,6 +32,7 @@ static SharedCall callFor(unsigned operand, const FactorRule &rule, const std::o
   SharedCall call{{}, split && split->addend == operand};
   for (ArrayRef<unsigned> dim : rule.operands[operand].dims)
     for (unsigned factor : dim)
+      // Other factors are whole in any call and do not separate operands.
       if (rule.factors[factor].kind == FactorKind::parallel || rule.factors[factor].kind == FactorKind::sum)
         call.factors.insert(factor);
   return call;
@@ -110,6 +111,7 @@ void meshplan::differentiateAtRunTime(Derivation &derivation) {
     return derivation.refuse("the runtime's kernel '" + target + "' has no derivative");
   if (!target.starts_with("aten."))
     return derivation.refuse("LibTorch differentiates operators of ATen only");
+  // The repeated call would draw other numbers than the forward pass did.
   if (drawsRandomNumbers(derivation.getView()))
     return derivation.refuse("it draws random numbers");
   std::string own = ("vjp." + target).str();

@@ -76,6 +76,8 @@ void GraphBuilder::addJoined(Value value, unsigned dim, llvm::ArrayRef<unsigned>
   int64_t start = 0;
   for (unsigned factor : factors) {
     int64_t size = rule.factors[factor].size;
+    // Linked to the part, the class of the key head would contain the whole fused dim, and whatever needs the head size
+    // whole would keep the queries from being split.
     if (isHead || !isOnlyKeyHead(value, dim, start, size))
       links[factor].dims.push_back(parts.dim);
     parts.sizes.push_back(size);
@@ -182,6 +184,7 @@ void GraphBuilder::addCall(plan::CallOp call) {
   CallView view = CallView::of(call);
   FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
   std::vector<DimLink> links(rule.factors.size(), DimLink{DimLink::Kind::together, index, {}});
+  // Parts name factors until the links of the call have numbers in the graph.
   size_t firstParts = graph.parts.size();
   for (auto [factor, link] : llvm::zip(rule.factors, links))
     if (factor.kind != FactorKind::parallel)
@@ -217,6 +220,7 @@ size_t GraphBuilder::firstCall(Value value) const {
     if (found == callIndex.end())
       continue;
     first = std::min(first, found->second);
+    // A view or conversion of a weight does not tell where the weight belongs in the order of the model.
     combining = std::min(combining, user->getNumOperands() == 1 ? firstCall(user->getResult(0)) : found->second);
   }
   return combining < graph.calls.size() ? combining : first;

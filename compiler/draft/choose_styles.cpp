@@ -1,4 +1,20 @@
 //===- choose_styles.cpp - tensor styles from a feature graph -------------===//
+//
+// Styles follow from classes of dims that operators split together (dim_classes.h), in the order of what they save:
+//
+// 1. Pairs: a class that linear weights produce and others contract, and that no call needs whole. The producers become
+//    colwise, the contracting ones rowwise, and a pair communicates one sum. Where two classes want a weight, the
+//    better one (`rank`) comes first.
+// 2. Heads: features that leave the model, such as a vocabulary.
+// 3. Embeddings: tables that token ids look up, by rows.
+// 4. With --sequence, norms between pairs; and weights that read what is gathered for others anyway.
+//
+// Example: hidden 576, queries 576, feed-forward 1536. The class of the queries is produced by q, k and v and
+// contracted by o; that of 1536 by gate and up, and by down. The class of the hidden features is produced and
+// contracted, too, but norms need it whole. So q, k, v, gate and up are colwise, o and down rowwise, and the residual
+// stream stays whole.
+//
+// A class is given its styles as a whole or not at all: half of a pair would gather what the other half has split.
 
 #include "compiler/draft/choose_styles.h"
 #include "compiler/draft/dim_classes.h"
@@ -170,6 +186,9 @@ void StyleChooser::choosePairs(const DimClasses &classes) {
     bool isAttended = llvm::any_of(own.producedBy, [&](size_t index) {
       return attended.count(this->classes.find(*graph.weights[index].outputDim)) != 0;
     });
+    // Later are: classes that other calls reduce, since each reduction is a collective; bottlenecks, where a split
+    // saves little; what attention does not read. Of the rest, classes with fewer weights come first, because a
+    // conflict then refuses fewer of them.
     return std::tuple(own.isReduced, isBottleneck(own), !isAttended, own.producedBy.size() + own.contractedBy.size());
   };
   llvm::stable_sort(pairs, [&](size_t left, size_t right) { return rank(left) < rank(right); });
@@ -214,6 +233,8 @@ void StyleChooser::chooseEmbeddings() {
   auto isLess = [&](size_t left, size_t right) { return rowsOf(left) < rowsOf(right); };
   for (size_t index : tables) {
     const WeightUse &weight = graph.weights[index];
+    // A table of 512 positions beside one of 50000 tokens: its rows would be split for a few bytes, at the price of a
+    // sum.
     size_t largest = *llvm::max_element(tables, isLess);
     if (rowsOf(index) >= rowsOf(largest) / 2)
       give({}, {index}, classes.find(*weight.inputDim));
@@ -319,6 +340,8 @@ void StyleChooser::collectUndivided(StyleChoices &choices) const {
 
 StyleChoices StyleChooser::choose() {
   choosePairs(classes);
+  // Second, for what is left: with classes that begin at grouped convolutions, which would otherwise join the features
+  // before and after them.
   choosePairs(DimClasses(graph, /*beginsAtGroups=*/true));
   chooseHeads();
   chooseEmbeddings();

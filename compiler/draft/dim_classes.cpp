@@ -11,6 +11,7 @@ using Role = WeightUse::Role;
 
 size_t DimClasses::find(size_t dim) const {
   while (parents[dim] != dim)
+    // Path halving: without it chains of views would make each query linear in the model.
     dim = parents[dim] = parents[parents[dim]];
   return dim;
 }
@@ -43,6 +44,8 @@ DimClasses::DimClasses(const FeatureGraph &graph, bool beginsAtGroups)
     DimClass &input = classes[find(*weight.inputDim)];
     if (weight.role == WeightUse::Role::embedding) {
       input.lookedUpBy.push_back(index);
+      // A table that is looked up by computed indices, such as the biases of experts, is part of a layer; one that
+      // token ids look up is the start of the model, whose features belong to the residual stream.
       if (!weight.looksUpInput)
         classes[find(*weight.outputDim)].producedBy.push_back(index);
       continue;

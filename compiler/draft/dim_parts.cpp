@@ -83,6 +83,7 @@ void PartSearch::add(size_t dim, const Cuts &places) {
   for (int64_t place : places)
     if (place > 0 && place < graph.extents[dim])
       cuts[dim].insert(place);
+  // Cuts are only added, and there are at most as many as elements, so the search ends.
   if (cuts[dim].size() != before)
     open.push_back(dim);
 }

@@ -1,4 +1,10 @@
 //===- draft_corrections.cpp - what the compiler refuses of a draft -------===//
+//
+// The compiler is the judge of a draft: this file removes what it refuses, one cause at a time, and the draft is
+// compiled again. An error removes the group of styles that its location names (all layers alike), or the statement of
+// training, or the split of the batch. Once the draft compiles, each warning is tried: its styles are removed, and
+// restored unless there are fewer warnings (`before`, `tried`). Every round removes something or marks a warning as
+// tried, so the loop ends.
 
 #include "compiler/draft/draft_corrections.h"
 #include "compiler/support/layer_names.h"
@@ -15,6 +21,7 @@ void DraftCorrections::takeBackGroups(const std::vector<size_t> &styles, const s
   std::vector<LabelledModule> keptStyles;
   for (auto [choice, style] : llvm::zip(choices, draft.styles)) {
     if (groups.count(choice.group)) {
+      // The reader of the plan sees why a module stays whole.
       draft.undivided.push_back({choice.path, reason});
       continue;
     }
@@ -151,6 +158,8 @@ bool DraftCorrections::wasWorthIt(bool done, const Diagnostics &reported) {
 }
 
 DraftCorrections::Next DraftCorrections::correct(const DraftText &text, bool done, const Diagnostics &reported) {
+  // The reports are about the text with the change. After it is undone they are out of date, so the next round
+  // compiles.
   if (!wasWorthIt(done, reported))
     return Next::compile;
   if (done ? takeBackWarning(text, reported) || stateInputs(reported) : takeBackError(text, reported))

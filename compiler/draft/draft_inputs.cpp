@@ -83,6 +83,7 @@ std::string InputDrafter::extentOf(const OutlineDim &dim, const std::string &nam
   const std::string &symbol = dim.symbol;
   int64_t multiple = isSame(dim, *batch) ? axes.shards : 1;
   if (auto example = examples.find(symbol); example != examples.end())
+    // The batch must be a multiple of the ranks that split it.
     return std::to_string(llvm::alignTo(example->second, multiple));
   auto [known, isNew] = letOf.try_emplace(symbol);
   if (!isNew)

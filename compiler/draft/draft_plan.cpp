@@ -155,6 +155,7 @@ bool Drafter::readModel() {
 //===----------------------------------------------------------------------===//
 
 std::optional<AdoptedPlan> Drafter::readForeignPlan() {
+  // The mesh follows from the plan that is read here; `tp` is the name that draftMesh gives the axis of weights.
   std::string axes = draft.mesh.empty() ? "tp" : axesOfRole(draft.mesh, AxisRole::tensor);
   switch (options.from.kind) {
   case ForeignPlan::Kind::none:
@@ -459,6 +460,7 @@ std::optional<DraftedPlan> Drafter::run() {
   for (auto next = DraftCorrections::Next::compile; next == DraftCorrections::Next::compile;) {
     text = writeDraft(draft);
     Compilation compilation(compileOptions(text.text));
+    // All phases, because the last ones also refuse plans, and a draft is worth little if it does not compile.
     bool done = compilation.run(Phase::schedule);
     next = corrections.correct(text, done, compilation.diagnostics());
     if (next == DraftCorrections::Next::refuse) {

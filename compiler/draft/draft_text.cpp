@@ -117,6 +117,8 @@ void DraftWriter::writeEntries() {
       line("  " + pattern.block + " {");
     block = isBlock ? pattern.block : "";
     line((isBlock ? "    " + pattern.path : "  " + pattern.text()) + ": " + pattern.label);
+    // The line of each entry is kept, so that an error of the compiler at a line tells which modules to leave whole
+    // next.
     result.entries.push_back({lines, pattern.modules});
   }
   close();

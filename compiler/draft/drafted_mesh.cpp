@@ -67,6 +67,7 @@ std::optional<std::vector<DraftAxis>> meshplan::draftMesh(const AdoptedMesh &ado
     return std::nullopt;
   }
   std::vector<DraftAxis> mesh;
+  // The outer axis is that of the groups: ranks of one group are neighbours, and gathers of shards stay inside of it.
   if (replicas > 1)
     mesh.push_back({"dp", replicas, AxisRole::data});
   if (data / replicas > 1 || tensor == 1)

@@ -32,6 +32,8 @@ std::vector<std::vector<std::string>> meshplan::positionsFirst(const FeatureGrap
   DimClasses classes(graph);
   size_t positions = classes.find((*first)[0]), samples = classes.find((*first)[1]);
   auto isFeatures = [](const DimClass &own) { return !own.producedBy.empty() || !own.contractedBy.empty(); };
+  // Batch first is the default. The opposite is concluded only from both signs: attention needs dim 0 whole, and
+  // nothing needs dim 1 whole.
   if (positions == samples || !neededWhole(graph, classes, attends).count(positions) ||
       neededWhole(graph, classes, isNoView).count(samples) || isFeatures(classes[positions]) ||
       isFeatures(classes[samples]))

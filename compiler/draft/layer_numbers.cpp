@@ -101,11 +101,14 @@ std::optional<std::string> LayerNumbers::patternOf(const std::vector<std::string
   for (const std::string &path : paths)
     for (auto [list, number] : llvm::zip(lists, *numbersOf(path)))
       list.insert(number);
+  // Lists combine freely: {0, 1} and {2, 3} also name 0.3 and 1.2, which may have another style.
   if (!isExact(key, lists, paths.size()))
     return std::nullopt;
   for (size_t place = 0; place < lists.size(); ++place) {
     Lists wider = lists;
     wider[place].clear();
+    // A star instead of a list where it names exactly the same modules: the plan then fits a model with another number
+    // of layers.
     if (hasSiblings(key, place) && isExact(key, wider, paths.size()) && !matchesNames(key, wider))
       lists = std::move(wider);
   }

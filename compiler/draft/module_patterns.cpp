@@ -102,6 +102,8 @@ static std::vector<ModulePattern> patternsOfGroup(const LayerGroup &group, const
     return {{"", quotedWord(paths.front()), group.label, group.modules}};
   std::map<std::string, LayerGroup> parts;
   for (size_t index : group.modules) {
+    // By the last number first: layers usually differ in a list further inside, as one expert of each layer, and the
+    // outer star survives.
     std::string part = isPlain(paths.front()) ? lastNumber(modules[index].path, group.depth) : modules[index].path;
     LayerGroup &own = parts.try_emplace(part, LayerGroup{group.key, group.label, {}, group.depth + 1}).first->second;
     own.modules.push_back(index);
@@ -147,6 +149,7 @@ static std::vector<ModulePattern> joinSiblings(std::vector<ModulePattern> patter
       std::swap(parent, name);
     std::string key = pattern.block + '\n' + parent.str() + '\n' + pattern.label;
     bool isAlone = StringRef(pattern.path).find_first_of("\"{*") != StringRef::npos;
+    // Alternatives do not nest: a quoted path, or one with a list already, stays an entry of its own.
     auto entry = isAlone ? known.end() : known.try_emplace(key, joined.size()).first;
     if (isAlone || entry->second == joined.size()) {
       names.push_back({name.str()});

@@ -50,7 +50,9 @@ std::optional<int64_t> apply(const Expression &expression, int64_t left, int64_t
     overflows = __builtin_mul_overflow(left, right, &result);
     break;
   default: {
+    // The one quotient that does not fit; the processor traps even when it computes its remainder.
     overflows = left == INT64_MIN && right == -1;
+    // Divisions are exact, or errors: 'world / 3' of 8 ranks rounded down would leave two ranks without work.
     if (right == 0 || (!overflows && left % right != 0)) {
       std::string values = std::to_string(left) + " / " + std::to_string(right);
       Diagnostic &error =

@@ -31,9 +31,11 @@ PathMatcher::PathMatcher(const PatternSequence &pattern) {
   accept = addState(NfaState::Kind::Split, {});
   Continuation start{accept, -1};
   if (!pattern.empty()) {
+    // A pattern that ends in `**` has read the dot of the last component already, and continues at `accept`.
     int32_t lastDot = addState(NfaState::Kind::Character, {accept}, '.');
     start = build(pattern, {lastDot, accept});
   }
+  // The empty set is interned first, so it is state 0, `dead`.
   intern({});
   std::vector<int32_t> set;
   close(start.next, set);
@@ -88,6 +90,7 @@ void PathMatcher::close(int32_t state, std::vector<int32_t> &set) const {
     auto position = std::lower_bound(set.begin(), set.end(), current);
     if (current < 0 || (position != set.end() && *position == current))
       continue;
+    // Sets are sorted, so that equal sets that were reached in different ways are one state.
     set.insert(position, current);
     if (nfa[current].kind == NfaState::Kind::Split)
       open.insert(open.end(), nfa[current].next.begin(), nfa[current].next.end());

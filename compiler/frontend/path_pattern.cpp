@@ -64,6 +64,9 @@ struct Expansion {
   int64_t nodes = 0; ///< total number of nodes of these patterns
 };
 
+// Computed from sizes alone, before anything is expanded. In each pattern of the result one brace has one alternative,
+// and the others are whole: two braces of 5000 indices, which take a line to write, give 10000 patterns, each with the
+// 5000 alternatives of the other brace: 200 million nodes.
 Expansion expansionOf(const PatternSequence &pattern) {
   Expansion result;
   std::vector<std::pair<int64_t, Expansion>> braces; // each with its size and the sum over its alternatives
@@ -161,6 +164,8 @@ PatternNode PatternReader::braces(Border &border) {
   for (bool more = true; more && problem.empty();) {
     skipBlanks();
     if (!range(result)) {
+      // Each alternative stands where the brace stands, and after the brace the pattern is in the state of all
+      // alternatives at the same time: what any of them forbids is forbidden.
       Border inside = border;
       result.alternatives.push_back(sequence(inside));
       if (result.alternatives.back().empty() || (inside.atStart && !border.atStart))

@@ -1,4 +1,8 @@
 //===- path_tree.cpp - the paths of a model --------------------------------===//
+//
+// Paths share their prefixes, and so do the steps of a matcher: each node is visited once, with the state that its path
+// leads to, instead of matching `layers.0.self_attn.` again for each of its parameters. A subtree is left where the
+// state is dead, so `layers.3.**` enters one layer of a hundred.
 
 #include "compiler/frontend/path_tree.h"
 
@@ -35,6 +39,7 @@ void PathTree::walk(size_t node, PathMatcher &matcher, PathMatcher::State state,
     open.pop_back();
     if (matcher.accepts(at))
       visit(nodes[current]);
+    // Reversed because the last one pushed is visited first: nodes are visited in the order of the model.
     for (size_t child : llvm::reverse(nodes[current].children)) {
       PathMatcher::State next = matcher.advance(at, nodes[child].name);
       if (next != PathMatcher::dead)

@@ -5,6 +5,14 @@
 // equal sums are equal lists.
 //
 //===----------------------------------------------------------------------===//
+//
+// Why a normal form. An exported mask computes positions by views, slices and comparisons in many ways. If equal
+// functions are the same pointer, a rule of classifyMask recognizes all of them. Completeness is not needed: what is
+// not recognized stays an ordinary tensor.
+//
+// Example: a mask [6, 6] that is viewed as [36] and back reads element ((6 * d2 + d3) floordiv 6, (6 * d2 + d3) mod 6).
+// In floorDivide the term 6 * d2 is a multiple of 6, and d3 in [0, 5] adds nothing: the result is d2. In modulo the
+// multiple is dropped and d3 remains. So the view disappears.
 
 #include "compiler/indexing/expr.h"
 #include "llvm/ADT/STLExtras.h"
@@ -56,6 +64,7 @@ struct ExprBuilder::Linear {
     else
       found->factor = factor;
     llvm::erase_if(terms, [](const Term &term) { return term.factor == 0; });
+    // Later rules negate factors.
     return factor != INT64_MIN;
   }
 
@@ -88,6 +97,8 @@ struct ExprBuilder::Linear {
         continue;
       Expr used[] = {quotient.operand, remainder->operand};
       llvm::erase_if(terms, [&](const Term &term) { return llvm::is_contained(used, term.operand); });
+      // The new terms may complete another pair: the caller repeats until there is none. Each round replaces two terms
+      // by less deep ones, so it ends.
       return add(of(divided), factor);
     }
     return false;
@@ -172,6 +183,7 @@ Expr ExprBuilder::floorDivide(Expr operand, int64_t divisor) {
   if (!divided)
     return nullptr;
   int64_t both = 0;
+  // (x floordiv a) floordiv b = x floordiv (a * b): chains of views become one division.
   if (divided->kind == ExprKind::FloorDiv && !llvm::MulOverflow(divided->value, divisor, both))
     return add(multiples, floorDivide(divided->operands[0], both));
   ExprNode node;
@@ -180,6 +192,7 @@ Expr ExprBuilder::floorDivide(Expr operand, int64_t divisor) {
   node.operands = divided;
   node.low = llvm::divideFloorSigned(divided->low, divisor);
   node.high = llvm::divideFloorSigned(divided->high, divisor);
+  // Bounds may decide: a value in [0, n) divided by n is 0.
   return add(multiples, node.low == node.high ? integer(node.low) : make(node));
 }
 
@@ -194,6 +207,7 @@ Expr ExprBuilder::modulo(Expr operand, int64_t divisor) {
     return combine(multiples, common, fromLinear(std::move(rest)), 1);
   }
   Expr divided = fromLinear(std::move(rest));
+  // The remainder of a value in [0, n) is the value.
   if (!divided || (divided->low >= 0 && divided->high < divisor))
     return asInteger(divided);
   ExprNode node;
@@ -255,8 +269,10 @@ Expr ExprBuilder::isZero(Expr operand) {
   int64_t common = 0;
   for (const Linear::Term &term : linear.terms)
     common = std::gcd(common, term.factor);
+  // All terms are multiples of `common`, so their sum never is minus the constant.
   if (linear.constant % common != 0)
     return boolean(false);
+  // t == 0 and -t == 0 are one condition; the first term gets a positive factor.
   if (linear.terms.front().factor < 0)
     common = -common;
   Linear scaled;

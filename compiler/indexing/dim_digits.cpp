@@ -10,6 +10,7 @@ DimDigits::DimDigits(ArrayRef<int64_t> shape) {
   Stage first;
   for (int64_t extent : shape) {
     Digits &digits = first.emplace_back();
+    // Digits of one value would make equal tensors differ.
     if (extent == 1)
       continue;
     digits.push_back(sizes.size());
@@ -37,6 +38,8 @@ bool DimDigits::view(ArrayRef<int64_t> shape) {
   // From the last dim on: only where a dim begins may a digit have to be split.
   for (size_t dim = shape.size(); dim-- > 0;)
     for (int64_t left = shape[dim]; left != 1;) {
+      // For example, [4, 24] viewed as [4, 6, 4]: the last dim takes 4 of the digit 24, which splits into 6 and 4; then
+      // 6 fits, and the first dim is the digit 4.
       unsigned digit = flat.back();
       // The dim begins inside this digit. It must divide the digit, which is then split.
       if (left % sizes[digit] != 0) {

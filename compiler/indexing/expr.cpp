@@ -17,6 +17,7 @@ void ExprNode::Profile(llvm::FoldingSetNodeID &profile) const {
   profile.AddInteger(static_cast<int>(type));
   profile.AddInteger(value);
   profile.AddInteger(llvm::bit_cast<uint64_t>(number));
+  // Two elements of one tensor with different known bounds are different nodes: rules decide by bounds.
   profile.AddInteger(low);
   profile.AddInteger(high);
   profile.AddInteger(operands.size());

@@ -43,6 +43,7 @@ Expr ExprBuilder::junction(ExprKind kind, llvm::ArrayRef<Expr> operands) {
   for (Expr operand : operands) {
     if (!operand || operand->type != ExprType::Boolean)
       return nullptr;
+    // One false part of a conjunction decides it, and so does one true part of a disjunction.
     if (operand->isConstant(isAnd ? 0 : 1))
       return operand;
     if (operand->kind == kind)
@@ -96,6 +97,7 @@ Expr ExprBuilder::mergePinned(Expr condition, Expr atPin, Expr elsewhere) {
     return nullptr;
   auto replace = [&](Expr coordinate) { return coordinate == pin->coordinate ? integer(pin->value) : coordinate; };
   Expr left = substitute(atPin, replace), right = substitute(elsewhere, replace);
+  // For example, d0 == 0 ? 0 : d0 is d0.
   return left && left == right ? elsewhere : nullptr;
 }
 
@@ -107,6 +109,7 @@ Expr ExprBuilder::select(Expr condition, Expr then, Expr otherwise) {
   if (then == otherwise)
     return then;
   Expr negated = logicalNot(condition);
+  // A choice between booleans is a formula, so that conjunctions of masks stay visible to classifyMask.
   if (then->type == ExprType::Boolean)
     return logicalOr({logicalAnd({condition, then}), logicalAnd({negated, otherwise})});
   if (Expr merged = mergePinned(condition, then, otherwise))

@@ -53,6 +53,7 @@ static void classifyPart(Expr condition, MaskForm &form) {
 
 MaskForm classifyMask(Expr condition) {
   MaskForm form;
+  // Conjunctions are flat, so that the parts are not conjunctions themselves.
   if (condition->kind == ExprKind::And) {
     for (Expr part : condition->operands)
       classifyPart(part, form);

@@ -61,6 +61,7 @@ Indices readReshaped(ExprBuilder &builder, ArrayRef<int64_t> operandShape, Array
     position = builder.add(position, builder.multiply(index, stride));
   Indices indices;
   for (auto [extent, stride] : llvm::zip(operandShape, *operandStrides))
+    // For the first dim the remainder changes nothing. Where the bounds of the position show this, it is removed.
     indices.push_back(builder.modulo(builder.floorDivide(position, stride), extent));
   return indices;
 }

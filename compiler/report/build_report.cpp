@@ -87,6 +87,7 @@ void ReportBuilder::addCommunicators() {
 
 void ReportBuilder::addBytes(BytesRange &range, Value tensor) {
   auto type = cast<sched::ShardedTensorType>(tensor.getType());
+  // Shards of uneven dims are largest on the first rank and smallest on the last: 10 over tp=3 are 4, 3 and 3.
   range.largest += sched::localBytes(type, meshSizes, first);
   range.least += sched::localBytes(type, meshSizes, last);
 }
@@ -172,6 +173,7 @@ void ReportBuilder::addDividedAxes() {
   };
   for (auto each : module.getOps<sched::ProgramOp>()) {
     auto runner = each.getRuns() ? module.lookupSymbol<sched::ProgramOp>(*each.getBefore()) : each;
+    // A program that runs before another one (a microbatch of the step) belongs to its runner.
     bool ofStep = runner.getRole() == base::ProgramRole::step;
     if (each.getDevices() || (hasForward && ofStep))
       continue;

@@ -227,6 +227,7 @@ static void printParameters(const Report &report, raw_ostream &stream) {
   llvm::MapVector<std::string, Group, std::map<std::string, unsigned>> groups;
   for (const ParameterReport &parameter : report.parameters) {
     std::string key = parameter.dtype + ' ' + parameter.layout + ' ' + parameter.optimizer;
+    // Layers of a model differ only in their indices: 32 rows with equal contents become one row "32 layers.*.weight".
     for (const std::string &name : parameter.names)
       key += ' ' + withoutIndices(name);
     Group &group = groups.insert({key, {&parameter, 0}}).first->second;

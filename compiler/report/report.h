@@ -71,13 +71,15 @@ struct ParameterReport {
   bool trainable = false;
   std::vector<int64_t> shape;
   bool buffer = false;
-  std::string optimizer; ///< its treatment by the optimizer, "adamw, group **.*norm"; empty if none
+  /// Its treatment by the optimizer, "adamw, group **.*norm"; empty if none, and from buildReport: set by the owner of
+  /// the bound plan.
+  std::string optimizer;
 };
 
 /// Number of elements of the model's weights; a tied weight counts once.
 struct WeightCounts {
   int64_t parameters = 0; ///< including trained ones
-  int64_t trained = 0;
+  int64_t trained = 0;    ///< those with an `optimizer`
   int64_t buffers = 0;
 };
 

@@ -42,6 +42,7 @@ Solution meshplan::scheduling::forOutputs(const Problem &problem, const Solution
   }
   std::vector<llvm::SmallVector<unsigned, 1>> freed(left.steps.size());
   for (auto [index, buffer] : llvm::enumerate(problem.buffers))
+    // An output that is not asked for is a temporary like any other, but the solution has no free for it.
     if (buffer.kept && !asked[index] && lastUse[index])
       freed[*lastUse[index]].push_back(index);
   Solution result;

@@ -16,6 +16,7 @@ using llvm::Twine;
 bool Communicator::overlaps(const Communicator &other) const {
   return llvm::any_of(axes, [&](const AxisRef &mine) {
     return llvm::any_of(other.axes, [&](const AxisRef &theirs) {
+      // Digits of one axis are intervals of divisors, as in AxisRefAttr::overlaps.
       return mine.axis == theirs.axis && mine.pre < theirs.pre * theirs.size && theirs.pre < mine.pre * mine.size;
     });
   });

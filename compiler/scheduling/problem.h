@@ -1,8 +1,8 @@
 //===- problem.h - what a schedule has to order -----------------*- C++ -*-===//
 //
 // A program of one rank as a scheduling problem. Every rank runs the same program, so there is one list of operations.
-// Sizes that differ between ranks are given for each rank class (the rank with the largest shards, and the one with the
-// smallest).
+// Sizes that differ between ranks are given for each rank class: the rank with the largest shards, the one with the
+// smallest, and where ranks share blocks some in between.
 //
 // Plain data without IR or state. check() says whether the problem is complete and consistent; solvers may rely on it.
 //
@@ -82,7 +82,12 @@ struct Problem {
   /// Temporaries of the caller while it receives the kept buffers; empty means none.
   ClassBytes handover;
 
-  /// Fails, with the rule's label (K1 to K8) and both sides in the message, if the problem is inconsistent.
+  /// Fails, with the rule's label and both sides in the message, if the problem is inconsistent:
+  /// - K1 indices are in range; K2 there is a size for each rank class, and nothing is negative;
+  /// - K3 a temporary has one producer, a permanent buffer none; K4 operations come after what they depend on;
+  /// - K5 a view has no bytes of its own; K6 its producer reads what it is a view of;
+  /// - K7 an operation reads what it overwrites, and comes after all others that read the old value;
+  /// - K8 a copy serves one collective, and is none itself.
   llvm::Error check() const;
 
   /// The operation that produces each buffer; none for permanent ones. Only after check().

@@ -20,6 +20,7 @@ int64_t meshplan::axisSize(AxisRefAttr axis, MeshOp mesh) { return resolveAxis(a
 std::pair<AxisRefAttr, AxisRefAttr> meshplan::splitAxis(AxisRefAttr axis, int64_t size, MeshOp mesh) {
   AxisRef whole = resolveAxis(axis, mesh);
   assert(size > 1 && size < whole.size && whole.size % size == 0);
+  // For example, an axis of 6 splits into "a":(1)2 and "a":(2)3: coordinate 4 has the digits 1 and 1.
   return {makeAxis(mesh, whole.axis, whole.pre, size), makeAxis(mesh, whole.axis, whole.pre * size, whole.size / size)};
 }
 
@@ -28,6 +29,7 @@ AxisList meshplan::mergeDigits(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   for (AxisRefAttr axis : axes) {
     if (!merged.empty()) {
       AxisRef last = resolveAxis(merged.back(), mesh), next = resolveAxis(axis, mesh);
+      // The next digit begins where the last one ends.
       if (last.axis == next.axis && last.pre * last.size == next.pre) {
         merged.back() = makeAxis(mesh, last.axis, last.pre, last.size * next.size);
         continue;
@@ -72,6 +74,8 @@ bool meshplan::overlapsAny(ArrayRef<AxisRefAttr> axes, AxisRefAttr axis) {
 /// The smallest digit that contains two digits of one axis.
 static AxisRefAttr smallestDigitContaining(AxisRefAttr left, AxisRefAttr right, MeshOp mesh) {
   AxisRef one = resolveAxis(left, mesh), other = resolveAxis(right, mesh);
+  // A digit (pre)size reads a coordinate between the divisors `pre` and `pre * size`. A common digit must begin at a
+  // divisor of both beginnings and end at a multiple of both ends: of an axis of 12, (1)4 and (2)6 give (1)12.
   int64_t pre = std::gcd(one.pre, other.pre), end = std::lcm(one.pre * one.size, other.pre * other.size);
   return makeAxis(mesh, one.axis, pre, end / pre);
 }
@@ -104,6 +108,7 @@ ShardingAttr meshplan::without(mlir::RankedTensorType type, ArrayRef<AxisRefAttr
   ShardingAttr sharding = getSharding(type), result = sharding;
   for (int64_t dim = 0; dim < sharding.getRank(); ++dim) {
     DimShardingAttr own = sharding.getDims()[dim];
+    // Blocks and parts stay, so that the remaining axes still divide along the same borders.
     result = result.withDim(dim, divideDim(type.getDimSize(dim), without(own.getAxes(), removed), mesh, own));
   }
   return result.withPartial(sharding.getReduction(), without(sharding.getPartialAxes(), removed))

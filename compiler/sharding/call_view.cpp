@@ -19,6 +19,7 @@ CallView CallView::of(plan::CallOp call) {
 
 int64_t CallView::getInt(StringRef name, int64_t otherwise) const {
   auto value = dyn_cast_or_null<IntegerAttr>(get(name));
+  // A BoolAttr is an IntegerAttr of one bit, in which true would read as -1.
   return value && !isa<BoolAttr>(value) && value.getValue().isSignedIntN(64) ? value.getValue().getSExtValue()
                                                                              : otherwise;
 }
@@ -57,6 +58,7 @@ std::optional<SmallVector<int64_t>> CallView::getInts(StringRef name) const {
 /// The operand that an argument or an item of a list refers to.
 static std::optional<unsigned> operandOf(const CallView &call, Attribute argument) {
   auto operand = dyn_cast_or_null<plan::OperandRefAttr>(argument);
+  // Records are also asked about calls whose arguments do not fit their schema: an archive may contain anything.
   if (!operand || operand.getIndex() < 0 || operand.getIndex() >= static_cast<int64_t>(call.operands.size()))
     return std::nullopt;
   return operand.getIndex();

@@ -21,6 +21,7 @@ public:
 
   /// Divides a factor, and the factors that some dim joins with it.
   void divide(unsigned factor, MeshAxisAttr axis) {
+    // A rank holds a range of each tensor that a concatenation joins, so they are divided over the same axes.
     for (unsigned sibling : rule.siblings(factor)) {
       axes[sibling].push_back(AxisRefAttr::get(axis.getContext(), axis.getName()));
       counts[sibling] *= axis.getSize();
@@ -74,6 +75,7 @@ std::optional<DimShardingAttr> Assignment::dimSharding(MLIRContext *context, Arr
       even = isEven(factor) && rule.factors[factor].unit == 1;
       unit = rule.factors[factor].unit;
     }
+    // A factor that is not divided at all is complete only if it has one index.
     complete &= isComplete(factor);
   }
   return DimShardingAttr::get(context, dimAxes, /*open=*/false, dimAxes.empty() || even ? 1 : unit,
@@ -83,6 +85,7 @@ std::optional<DimShardingAttr> Assignment::dimSharding(MLIRContext *context, Arr
 DimShardingAttr Assignment::joinedSharding(MLIRContext *context, ArrayRef<unsigned> factors) const {
   if (axes[factors.front()].empty())
     return DimShardingAttr::get(context, ArrayRef<AxisRefAttr>());
+  // Without parts the range of a rank would run across the border of two joined tensors.
   SmallVector<DimPart> parts =
       llvm::map_to_vector(factors, [&](unsigned factor) { return DimPart(rule.factors[factor].size); });
   return DimShardingAttr::get(context, axes[factors.front()], /*open=*/false, 1, parts);
@@ -90,6 +93,8 @@ DimShardingAttr Assignment::joinedSharding(MLIRContext *context, ArrayRef<unsign
 
 DimShardingAttr Assignment::sharedSharding(MLIRContext *context, unsigned factor, int64_t sharers) const {
   bool isEven = rule.factors[factor].size / sharers % counts[factor] == 0;
+  // Where shards do not hold whole indices of the dim, an index counts once for each sharer, so that each shard holds
+  // what its sharers need.
   return DimShardingAttr::get(context, axes[factor], /*open=*/false, 1, ArrayRef<DimPart>(),
                               axes[factor].empty() || isEven ? 1 : sharers);
 }
@@ -128,6 +133,7 @@ std::optional<CallShardings> Assignment::toShardings(MLIRContext *context) const
     if (axes[factor].empty() || kind == FactorKind::parallel)
       continue;
     Reduction made = kind == FactorKind::sum ? Reduction::sum : Reduction::max;
+    // A sharding has one reduction for all partial axes.
     if (reduction != Reduction::none && reduction != made)
       return std::nullopt;
     reduction = made;
@@ -202,10 +208,12 @@ static CallShardings partialIn(CallShardings base, ArrayRef<unsigned> set, Reduc
 std::vector<CallShardings> legalShardings(const CallView &call, const OpRecord &record, ArrayRef<MeshAxisAttr> axes,
                                           Division division) {
   std::vector<CallShardings> all = enumerateShardings(factorRuleOf(call, &record), axes, division);
+  // Every rank would add the bias. Propagation splits it off before it divides the contraction.
   if (record.splitAddend && record.splitAddend(call))
     std::erase_if(all, [](const CallShardings &shardings) {
       return llvm::any_of(shardings.results, [](ShardingAttr result) { return result.isPartial(); });
     });
+  // Each of the ranks that share a block has only some of its addends. Propagation splits these sums off as well.
   if (record.splitSharedSums && record.splitSharedSums(call))
     std::erase_if(all, [](const CallShardings &shardings) {
       return llvm::any_of(shardings.results,

@@ -25,6 +25,8 @@ static Fault checkTensor(const FactorRule &rule, const TensorFactors &tensor, Ra
     for (unsigned index : indices) {
       if (index >= rule.factors.size())
         return llvm::formatv("rule names factor {0} of {1} in dim {2} of {3}", index, rule.factors.size(), dim, name);
+      // One axis cannot divide two dims of a tensor, so a factor that occurs twice, as in a diagonal, could not be
+      // divided.
       if (own.test(index))
         return llvm::formatv("rule has factor {0} twice in {1}", index, name);
       own.set(index);
@@ -54,6 +56,8 @@ static Fault checkSide(const FactorRule &rule, ArrayRef<TensorFactors> tensors, 
 }
 
 static Fault checkFactor(unsigned index, const Factor &factor, bool inOperand, bool inResult) {
+  // Propagation derives partial results from the kinds. A reduced factor in a result would make it divided and partial
+  // over one axis; a parallel factor in no result would be summed without a collective.
   bool reduces = factor.kind == FactorKind::sum || factor.kind == FactorKind::max;
   if (reduces && inResult)
     return llvm::formatv("factor {0} is reduced, but is in a result", index);

@@ -47,6 +47,7 @@ const OpRegistry &OpRegistry::get() {
 }
 
 const OpRecord *OpRegistry::lookup(StringRef target) const {
+  // All derivatives at run time share one record, which reads that of the operator that they differentiate.
   if (StringRef forward = target; forward.consume_front("vjp."))
     return records.contains(forward) ? &runtimeDerivativeRecord() : nullptr;
   auto found = records.find(target);
@@ -67,6 +68,8 @@ void OpRegistry::add(OpRecord record) {
 FactorRule factorRuleOf(const CallView &call, const OpRecord *record) {
   if (record) {
     FactorRule rule = record->rule(call);
+    // An archive is not verified against the schemas of its operators. A rule that does not fit the tensors of the call
+    // is dropped; keeping all dims whole is right for every operator.
     if (!rule.findFault(call.operands, call.results))
       return rule;
   }
@@ -78,6 +81,8 @@ bool picksAlong(const CallView &call, unsigned operand, unsigned dim) {
   if (!record || !record->linearity || !record->linearity(call).movesElements)
     return false;
   int64_t count = call.operands[operand].getNumElements();
+  // Only results that are all smaller than the operand leave elements out; a flip also moves elements and needs dims
+  // whole.
   if (llvm::any_of(call.results, [&](RankedTensorType result) { return result.getNumElements() >= count; }))
     return false;
   FactorRule rule = factorRuleOf(call, record);

@@ -14,6 +14,8 @@ Linearity meshplan::linearityOf(CallOp call) {
   CallView view = CallView::of(call);
   const OpRecord *record = OpRegistry::get().lookup(view.target);
   Linearity linearity = record && record->linearity ? record->linearity(view) : Linearity();
+  // Otherwise such a conversion would end the path of addends to the parameter, and the gradient would be reduced in
+  // front of it, in the wider type.
   if (linearity.sets.empty() && call->hasAttr(attr::KeepsAddends::getNameStr()) && isConversion(call))
     linearity.sets.push_back({0});
   return linearity;
@@ -30,6 +32,7 @@ SmallVector<unsigned> meshplan::findRejectedPartials(const Linearity &linearity,
       partial.push_back(index);
     }
   bool acceptable = partial.empty();
+  // What is linear commutes with sums, not with maxima; moving elements commutes with any reduction.
   if (isSum || (linearity.movesElements && isOneReduction))
     for (ArrayRef<unsigned> set : linearity.sets)
       acceptable |= llvm::equal(set, partial);

@@ -1,4 +1,22 @@
 //===- projection.cpp - shardings of dims and divisions of factors --------===//
+//
+// Both directions rest on one fact. An index of a dim is a mixed-radix number whose digits are the indices of its
+// factors, major to minor. A shard of a dim is a contiguous range (one for each part). A contiguous range corresponds
+// to a division of factors only if it fixes the leading digits to one value each, has a range of values of the next
+// digit, and all values of the digits below. Hence axes are given to factors major to minor, a factor must be divided
+// down to single indices before the next one gets axes, and `majorIsWhole` in DimBuilder refuses what would make shards
+// strided.
+//
+// Example on a mesh dp = 2, tp = 3: a dim of 576 = 9 heads * 64 that is divided over {dp, tp} into 6 shards.
+//
+//   as 576 elements      96 elements each: a cut through the second head, which
+//                        no division of the factors gives (misfit)
+//   in blocks of 64      the 9 heads over {dp, tp} in blocks of one head: the
+//                        shards have 2, 1, 2, 1, 2, 1 heads
+//   384 = 6 * 64         6 heads over {dp, tp}: one each, 64 is whole
+//   384 = 2 * 192        the first factor takes dp, the second one tp
+//
+// Time and memory are linear in the number of axes and factors.
 
 #include "compiler/sharding/projection.h"
 #include "compiler/sharding/blocks/part_blocks.h"
@@ -78,6 +96,8 @@ bool DimProjector::enterParts() {
       places.push_back(place);
   int64_t above = 1;
   for (size_t place : places) {
+    // `above` indices of the leading factors and as many equal parts: each index counts one part. With a single factor
+    // there is nothing below to divide, and the parts are parts of that factor.
     if (places.size() > 1 && above == static_cast<int64_t>(parts.size()) && llvm::all_equal(parts)) {
       position = place;
       unit = parts.front().unit;
@@ -111,10 +131,12 @@ void DimProjector::give(AxisRefAttr axis, int64_t size) {
 bool DimProjector::take(AxisRefAttr axis) {
   while (position < factors.size()) {
     int64_t size = axisSize(axis, mesh);
+    // The axis fits into the factor: every shard gets equally many of its blocks.
     if (left % size == 0) {
       give(axis, size);
       return true;
     }
+    // If the axis is not a multiple of the rest, it has no digit of that size, and a shard would end within an index.
     if (left == 1 || size % left != 0)
       return false;
     // The axis is larger than the rest of this factor: its major digit finishes the factor, and its minor digit goes to
@@ -131,9 +153,11 @@ bool DimProjector::take(AxisRefAttr axis) {
 /// The axes that divide a leading factor into single indices go to it. The remaining axes divide the next factor
 /// together.
 void DimProjector::splitUnevenly(ArrayRef<AxisRefAttr> axes) {
+  // Shared blocks (`repeat`) never end as single indices: neighbours hold the same ones.
   while (!axes.empty() && position < factors.size() && repeat == 1) {
     size_t count = 0;
     int64_t shards = 1;
+    // The shortest prefix of the axes that makes at least as many shards as the factor has blocks.
     while (count < axes.size() && shards < left)
       shards *= axisSize(axes[count++], mesh);
     // Only a factor that ends as single indices leaves the next factor contiguous within a shard.
@@ -150,6 +174,7 @@ void DimProjector::splitUnevenly(ArrayRef<AxisRefAttr> axes) {
     return stop(axes.front());
   FactorDivision &division = divisions[factors[position]];
   division.axes.append(axes.begin(), axes.end());
+  // The block of the dim in indices of this factor: 128 elements of a dim of 8 * 64 are blocks of two heads.
   division.unit = unit / below(position);
   division.repeat = repeat;
 }
@@ -200,6 +225,7 @@ static bool projectJoined(DimShardingAttr dim, ArrayRef<unsigned> factors, const
   for (unsigned index : factors) {
     FactorDivision &division = divisions[index];
     int64_t left = rule.factors[index].size;
+    // A factor may consist of several parts, as when a concatenation joins a tensor that is itself fused.
     while (left > 0 && !parts.empty() && parts.front().extent <= left) {
       division.parts.push_back(parts.front());
       left -= parts.front().extent;
@@ -208,6 +234,8 @@ static bool projectJoined(DimShardingAttr dim, ArrayRef<unsigned> factors, const
     // A part of the dim crosses the border of two factors.
     if (left != 0)
       return false;
+    // The factor is a single part: other tensors of the call know it as a dim with blocks and without parts, and the
+    // divisions must compare equal.
     if (division.parts.size() == 1) {
       division.unit = division.parts.front().unit;
       division.repeat = division.parts.front().repeat;
@@ -250,6 +278,8 @@ Projection meshplan::projectToFactors(ShardingAttr sharding, const TensorFactors
   for (auto [dim, factors] : llvm::enumerate(tensor.dims)) {
     DimShardingAttr dimSharding = sharding.getDims()[dim];
     if (tensor.isJoined(dim)) {
+      // Only the first misfit is kept, here and below: the first dim that does not fit is reported, and one message is
+      // enough.
       if (!projectJoined(dimSharding, factors, rule, projection.factors) && !projection.misfit)
         projection.misfit = Misfit{static_cast<unsigned>(dim), factors.front(), 0, dimSharding.getAxes()[0]};
       continue;
@@ -272,6 +302,7 @@ Projection meshplan::projectToFactors(ShardingAttr sharding, const TensorFactors
     }
   }
   for (auto [division, factor] : llvm::zip(projection.factors, rule.factors))
+    // Tensors that divide a factor alike must give equal divisions, however their dims are spelled.
     division = canonical(division, factor, mesh);
   return projection;
 }
@@ -300,6 +331,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
     return buildInParts(factors, known);
   AxisList axes;
   std::optional<unsigned> inexpressible;
+  // True once a factor above has several indices in a shard: a division of a factor below would make the shard strided.
   bool majorIsWhole = false;
   int64_t extent = 1, unit = 1, repeat = 1;
   bool isNumbered = false;
@@ -307,7 +339,10 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
     const Factor &factor = rule.factors[index];
     const FactorDivision &division = divisions[index];
     int64_t above = std::exchange(extent, extent * factor.size);
+    // `unit` is the block in elements of the factors walked so far. Undivided minor factors make it larger.
     unit *= std::max<int64_t>(factor.size, 1);
+    // A single block that every shard holds is not divided. After a failure the factors below only enlarge extent and
+    // block.
     if (division.axes.empty() || inexpressible || isSingleSharedBlock(division, factor, mesh)) {
       majorIsWhole |= factor.size != factor.unit;
       continue;
@@ -332,6 +367,7 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::build(ArrayRef<u
     // A shard with several indices of this factor would not be contiguous if a minor factor were divided as well.
     majorIsWhole |= division.unit != 1 || repeat != 1 || shardCount(division.axes, mesh) < factor.size / factor.unit;
   }
+  // The digits that an axis was split into on the way to the factors are one axis again in the dim.
   if (!isNumbered)
     return {divideDim(extent, mergeDigits(axes, mesh), mesh, unit, {}, repeat), inexpressible};
   SmallVector<DimPart> parts(known.size(), {extent / static_cast<int64_t>(known.size()), unit, repeat});
@@ -385,6 +421,8 @@ std::pair<DimShardingAttr, std::optional<unsigned>> DimBuilder::buildShared(unsi
   auto isOfSharers = [&](const DimPart &part) { return part.extent % sharers == 0 && fits(part.unit); };
   if (!fits(division.unit) || !llvm::all_of(division.parts, isOfSharers))
     return {divideDim(extent, {}, mesh), factor};
+  // The inverse of projectShared: a block of fewer than `sharers` indices of the factor is part of one index of the
+  // dim, which then counts once for each such block.
   auto unitOf = [sharers](int64_t unit) { return unit % sharers == 0 ? unit / sharers : 1; };
   auto repeatOf = [sharers](int64_t unit, int64_t repeat) {
     return unit % sharers == 0 ? repeat : repeat * (sharers / unit);
@@ -405,6 +443,7 @@ ShardingAttr meshplan::projectToDims(const FactorDivisions &divisions, const Ten
   DimBuilder builder{divisions, rule, mesh};
   for (auto [index, factors] : llvm::enumerate(tensor.dims)) {
     int64_t sharers = tensor.sharers(index);
+    // The result of a call has no arriving layout, so equal parts are never introduced there.
     ArrayRef<DimPart> known = arriving ? arriving.getDims()[index].getParts() : ArrayRef<DimPart>();
     auto [dim, factor] = sharers > 1              ? builder.buildShared(factors.front(), sharers)
                          : tensor.isJoined(index) ? builder.buildJoined(factors)

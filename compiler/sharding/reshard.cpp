@@ -1,4 +1,21 @@
 //===- reshard.cpp - plans a reshard as a list of steps -------------------===//
+//
+// The order of the steps in changeDims is by price. A slice is free and makes what follows smaller, so it comes first.
+// A sum comes before any movement, because addends that are moved must still be summed. A permutation and an all-to-all
+// keep the local size; an all-gather multiplies it, so it is the last resort.
+//
+// Example on a mesh dp = 2, tp = 3, where no dim may take its axis before the other has given it up: a tensor [6, 12].
+//
+//   [{dp}, {tp}] -> [{tp}, {dp}]
+//
+//   step                     sharding       local
+//                            [{dp}, {tp}]   3 x 4
+//   all-gather dp dim 0      [{}, {tp}]     6 x 4
+//   all-to-all tp dim 1 to 0 [{tp}, {}]     2 x 12
+//   slice dp dim 1           [{tp}, {dp}]   2 x 6
+//
+// A permutation does not apply, because dim 0 changes from 2 shards to 3. After the gather dim 0 is whole, so that tp
+// can be its next axis.
 
 #include "compiler/sharding/reshard.h"
 #include "dialect/plan/plan.h"
@@ -120,6 +137,7 @@ SmallVector<ReshardStep> Planner::run() {
     changeDims();
     target = wanted;
   }
+  // Flat axes come before the last reductions: an all-reduce over other axes then runs on the flat shard only.
   while (changeFlat(wanted.getFlatAxes())) {
   }
   changeDims();
@@ -145,11 +163,14 @@ bool Planner::changeFlat(ArrayRef<AxisRefAttr> wanted) {
     return false;
   bool isScattered = scatters(rest.front());
   if (!isScattered && isPartial(rest.front())) {
+    // The digits of the flat axes and of the partial axes overlap without being equal. A reduce-scatter over one digit
+    // would leave addends over the others.
     // Flat axes that are other digits of a partial axis: the sum must be complete first.
     AxisList whole = without(current.getPartialAxes(), without(current.getPartialAxes(), rest.front()));
     addStep(CollectiveKind::all_reduce, whole, -1, -1, withoutPartialAxes(whole));
     return true;
   }
+  // One step takes all next axes of the same kind: partial ones in one reduce-scatter, free ones in one slice.
   auto isAlike = [&](AxisRefAttr axis) { return scatters(axis) == isScattered && (isScattered || !isPartial(axis)); };
   ArrayRef<AxisRefAttr> axes = rest.take_while(isAlike);
   ShardingAttr result = isScattered ? withoutPartialAxes(axes) : current;
@@ -221,6 +242,8 @@ bool Planner::takeMicrobatch() {
 }
 
 bool Planner::sliceMissing() {
+  // Ranks along a free axis hold the same elements, so each can keep its own part without asking the others. Along an
+  // axis that divides another dim they hold different elements, and along a partial axis addends.
   auto isFree = [&](AxisRefAttr axis) { return !isDividing(axis) && !isPartial(axis); };
   for (int64_t dim = 0; dim < current.getRank(); ++dim) {
     ArrayRef<AxisRefAttr> axes = leading(missing(dim), isFree);
@@ -246,6 +269,7 @@ bool Planner::reducePartial() {
             appended(withoutPartialAxes(scattered), dim, scattered));
     return true;
   }
+  // One collective for all remaining axes. The sum is needed whole, or a dim that takes it must first get other axes.
   addStep(CollectiveKind::all_reduce, reduced, -1, -1, withoutPartialAxes(reduced));
   return true;
 }
@@ -276,6 +300,7 @@ bool Planner::permute() {
       for (AxisRefAttr axis : side)
         addAxis(moved, axis, mesh);
   }
+  // The step ends at `target`, so nothing but the assignment of shards to ranks may differ.
   if (current.getPartialAxes() != target.getPartialAxes() || moved.empty())
     return false;
   addStep(CollectiveKind::permute, moved, -1, -1, target);
@@ -287,8 +312,10 @@ bool Planner::exchange() {
     ArrayRef<AxisRefAttr> extra = surplus(from);
     // Prefer to move as many axes at once as possible.
     for (size_t count = extra.size(); count > 0; --count) {
+      // Only the most minor axes of a dim can leave it while the elements under its other axes stay on their ranks.
       ArrayRef<AxisRefAttr> moved = extra.take_back(count);
       for (int64_t to = 0; to < current.getRank(); ++to) {
+        // An all-to-all sends each element to one rank, but neighbours would both need a shared block.
         if (to == from || missing(to).size() < count || missing(to).take_front(count) != moved ||
             isShared(target.getDims()[to]))
           continue;

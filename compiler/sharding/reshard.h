@@ -23,7 +23,9 @@
 //
 // A dim whose blocks or parts change is gathered and sliced again. Flat axes
 // are gathered before dims change, and made after: by a reduce-scatter over
-// partial axes, else by a slice.
+// partial axes, else by a slice. Time comes before all of these: an all-reduce
+// over time is an accumulation, without communication, and a slice over time
+// takes a microbatch.
 //
 // Example: a float32 tensor [8, 4] on a mesh a = 2, b = 2.
 //

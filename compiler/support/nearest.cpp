@@ -32,6 +32,9 @@ std::vector<std::string> meshplan::nearestNames(llvm::StringRef name, llvm::Arra
   for (const std::string &candidate : candidates)
     if (limit != 0 && name != candidate && name.equals_insensitive(candidate))
       return {candidate};
+  // A third of the name, so that one wrong letter in `tp` is found, but `tp` is not proposed for `dp_ranks`. The
+  // lengths are compared first, because the distance takes the product of both and there may be thousands of
+  // candidates.
   unsigned bound = std::max<unsigned>(1, name.size() / 3);
   std::vector<std::pair<unsigned, const std::string *>> near;
   for (const std::string &candidate : candidates) {
@@ -40,6 +43,7 @@ std::vector<std::string> meshplan::nearestNames(llvm::StringRef name, llvm::Arra
     if (longer - shorter > bound)
       continue;
     unsigned distance = editDistance(name, candidate);
+    // A distance of the whole length means that no letter is shared.
     if (distance <= bound && distance < longer)
       near.push_back({distance, &candidate});
   }

@@ -47,6 +47,7 @@ LogicalResult InitAttr::verify(EmitError emitError, InitKind kind, FloatAttr val
       failed(check(high, hasBounds, "high")) || failed(check(mean, hasWidth, "mean")) ||
       failed(check(std, hasWidth, "std")) || failed(check(elements, kind == InitKind::given, "elements")))
     return failure();
+  // Equal bounds and a width of zero are distributions too; the language refuses them as mistakes.
   if (hasBounds && numberOf(low) > numberOf(high)) // B5
     return emitError() << "low is " << numberOf(low) << " and high is " << numberOf(high);
   if (hasWidth && numberOf(std) < 0) // B5
@@ -70,6 +71,7 @@ LogicalResult GuardAttr::verify(EmitError emitError, bool, FloatAttr growth, Flo
 
 LogicalResult meshplan::base::verifyLossScale(EmitError emitError, FloatAttr growth, FloatAttr backoff,
                                               int64_t interval) {
+  // Half of them would be a scale that grows and never falls, or the reverse.
   bool isWhole = interval > 0 ? growth && backoff : interval == 0 && !growth && !backoff;
   if (!isWhole) // B8
     return emitError() << "a loss scale that changes has growth, backoff and a positive interval";

@@ -80,6 +80,7 @@ LogicalResult ReferenceVerifier::verify(Operation *op, NamedAttribute attribute)
   if (!reference)
     return success();
   auto found = numbers.find({reference.getKind(), reference.getName()});
+  // The first name only, so that all references to an argument are the same attribute and can be compared.
   if (found != numbers.end() && argAttr<attr::Names>(function, found->second)[0] == reference.getName())
     return success();
   return op->emitOpError() << "has '" << attribute.getName().getValue() << "' = " << reference

@@ -49,6 +49,7 @@ bool meshplan::plan::isWeight(Value value) {
 }
 
 bool meshplan::plan::isFromWeights(Value value) {
+  // Through conversions and changes of layout, which have one operand. What has several computes something of its own.
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<CallOp, ReshardOp>(op) || op->getNumOperands() != 1)
       break;

@@ -61,6 +61,7 @@ static FailureOr<DimShardingAttr> parseDim(AsmParser &parser) {
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, parseItem))
     return failure();
+  // Checked here and not by get, which would end the program: the text may come from a user of meshplan-opt.
   auto dim = DimShardingAttr::getChecked([&] { return parser.emitError(parser.getNameLoc()); }, parser.getContext(),
                                          axes, open, unit, parts, repeat);
   return dim ? FailureOr<DimShardingAttr>(dim) : FailureOr<DimShardingAttr>(failure());

@@ -197,6 +197,7 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
 LogicalResult PlanDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   ArgumentKindAttr kind = function ? argAttr<attr::Kind>(function, index) : ArgumentKindAttr();
+  // Without a kind the argument may be of any.
   unsigned position = kind ? positionOf(kind.getValue()) : static_cast<unsigned>(onArgument);
   StringRef where = kind ? stringifyArgumentKind(kind.getValue()) : "argument";
   if (failed(verify(op, attribute, position, "argument " + Twine(index) + " (" + where + ")")))

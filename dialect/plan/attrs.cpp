@@ -9,6 +9,9 @@ using namespace mlir;
 
 namespace meshplan::plan {
 
+/// A sub-axis is a digit of the axis: the products of sizes from `pre` to `pre` times `size`. Example: an axis of 12 as
+/// 2 x 3 x 2 has the digits (1)2, (2)3 and (6)2, which cover 1 to 2, 2 to 6 and 6 to 12. The digit (2)6 covers 2 to 12
+/// and overlaps the last two.
 bool AxisRefAttr::overlaps(AxisRefAttr other) const {
   if (getName() != other.getName())
     return false;
@@ -85,6 +88,7 @@ std::optional<CollectiveKind> collectiveKindOf(Operation *op) {
 meshplan::AxisRef resolveAxis(AxisRefAttr axis, MeshOp mesh) {
   int64_t index = mesh.findAxis(axis.getName());
   if (axis.isWhole())
+    // A whole axis is the digit with nothing before it, so that callers need not distinguish.
     return {index, 1, mesh.getAxisSize(index)};
   return {index, axis.getPre(), axis.getSize()};
 }
@@ -109,11 +113,15 @@ meshplan::DimSharding resolveDim(int64_t extent, DimShardingAttr dim, MeshOp mes
 
 DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
   MLIRContext *context = dim.getContext();
+  // Blocks matter only where a dim is divided. Without this rule one layout would have several attributes, and types
+  // that mean the same would differ.
   if (dim.getAxes().empty())
     return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen());
   auto canonicalPart = [count = shardCount(dim.getAxes(), mesh)](const DimPart &part) {
     // With a whole number of blocks for each shard, distributing blocks and distributing elements give the same shards;
-    // no shard then touches a block of its neighbour, so repeats do not matter either.
+    // no shard then touches a block of its neighbour, so repeats do not matter either. Example: 12 heads of 64 over 4
+    // shards are 3 heads each, as 768 elements over 4 would be. 9 heads over 4 keep their block of 64, since 144
+    // elements would cut a head.
     bool isEven = part.extent % (part.unit * count) == 0;
     return isEven ? DimPart(part.extent) : part;
   };
@@ -140,6 +148,7 @@ bool isShared(DimShardingAttr dim) {
 
 bool hasBlockForEach(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
   int64_t shards = shardCount(dim.getAxes(), mesh);
+  // Fewer blocks than shards leave ranks without elements.
   auto hasEnough = [&](const DimPart &part) { return part.extent / part.unit >= shards; };
   return dim.getParts().empty() ? hasEnough({extent, dim.getUnit()}) : llvm::all_of(dim.getParts(), hasEnough);
 }

@@ -25,6 +25,7 @@ Location withCauses(Location location, ArrayRef<CauseAttr> causes) {
   if (causes.empty())
     return own;
   SmallVector<Attribute> list(causes.begin(), causes.end());
+  // In the location and not in an attribute: passes that know nothing of causes keep locations when they replace an op.
   return FusedLoc::get({own}, ArrayAttr::get(location.getContext(), list), location.getContext());
 }
 

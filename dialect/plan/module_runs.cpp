@@ -10,6 +10,7 @@ using namespace meshplan::plan;
 void plan::setModuleRuns(CallOp call, ArrayRef<std::pair<StringRef, int64_t>> runs) {
   Builder builder(call.getContext());
   NamedAttrList list;
+  // Run 0 is not written: most modules run once, and every call would carry the attribute.
   for (auto [path, run] : runs)
     if (run != 0)
       list.set(path, builder.getI64IntegerAttr(run));

@@ -39,6 +39,9 @@ bool CallOp::isInModule(StringRef path) {
   return path.empty() || module == path || (module.consume_front(path) && module.starts_with("."));
 }
 
+/// The batch has one part for each microbatch, so that each rank holds a shard of every microbatch. Example: a batch of
+/// 8 in 2 microbatches over dp=2. Rank 0 holds rows 0-1 and 4-5, rank 1 rows 2-3 and 6-7; microbatch 0, rows 0-3, is
+/// then split evenly without moving a row.
 DimShardingAttr EnterMicrobatchOp::divideBatch(int64_t extent, int64_t count, ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   SmallVector<DimPart> microbatches(count, DimPart(extent / count));
   return divideDim(extent, axes, mesh, /*unit=*/1, microbatches);

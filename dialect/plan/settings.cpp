@@ -25,6 +25,7 @@ BlockArgument meshplan::plan::settingArgument(FunctionOpInterface function, Stri
   if (schedule)
     attributes.push_back(named<attr::Schedule>(schedule));
   ShardingAttr whole = isPlaced ? ShardingAttr::getReplicated(builder.getContext(), 0) : ShardingAttr();
+  // At the end, so that the numbers of the other arguments stay.
   unsigned index = function.getNumArguments();
   [[maybe_unused]] LogicalResult inserted = function.insertArgument(
       index, RankedTensorType::get({}, builder.getF64Type(), whole), builder.getDictionaryAttr(attributes), location);

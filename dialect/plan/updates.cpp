@@ -20,6 +20,7 @@ void meshplan::plan::dropUpdates(func::FuncOp function) {
   output->eraseOperands(updates);
   [[maybe_unused]] LogicalResult erased = function.eraseResults(updates);
   if (updates.any())
+    // Backwards, so that the readers of an op are erased before it is asked whether it has any.
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
       if (isOpTriviallyDead(&op))
         op.erase();

@@ -3,6 +3,19 @@
 // Rules have labels (A: attributes, M: mesh, C: calls, R: resharding, T: time)
 // that reappear in test/dialect/plan/verifiers.mlir.
 //
+// What an op of resharding may change, with B and C any axes and A those of the op:
+//
+//   all_gather d A           dim d over B, A                    ->  dim d over B
+//   reduce_scatter d A       dim d over B, partial over C, A    ->  dim d over B, A, partial over C
+//   all_reduce A             partial over C, A                  ->  partial over C
+//   all_to_all d to e, A     dim d over B, A; dim e over C      ->  dim d over B; dim e over C, A
+//   slice d A                dim d over B                       ->  dim d over B, A
+//   permute                  any axes                           ->  other axes, as many shards of each dim
+//
+// Example: mesh dp=2, tp=3, and [6, 6] with rows over dp. A slice of the columns over tp leaves [3, 2] to each rank. An
+// all-to-all of tp from columns to rows makes it rows over dp, tp: [1, 6]. An all-gather of the rows over tp is rows
+// over dp again: [3, 6].
+//
 //===----------------------------------------------------------------------===//
 
 #include "dialect/plan/plan.h"
@@ -42,6 +55,7 @@ LogicalResult DimShardingAttr::verify(function_ref<InFlightDiagnostic()> emitErr
 static LogicalResult verifyAxesOnce(function_ref<InFlightDiagnostic()> emitError, ArrayRef<AxisRefAttr> axes) {
   for (size_t i = 0; i < axes.size(); ++i)
     for (size_t j = 0; j < i; ++j)
+      // Otherwise one coordinate would choose the shard of two dims, of which only the diagonal would exist.
       if (axes[i].overlaps(axes[j]))
         return emitError() << "axis \"" << axes[i].getName() << "\" is used twice in one sharding";
   return success();
@@ -81,7 +95,9 @@ LogicalResult ShardingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element
   return success();
 }
 
-/// M3, M4: axes of a sharding exist in the mesh, and sub-axes are digits of them.
+/// M3, M4: axes of a sharding exist in the mesh, and sub-axes are digits of them. Example: an axis of size 12 has the
+/// digit (2)3, since 12 = 2 * 3 * 2, but not (2)5. A digit that is the whole axis is refused, because the same layout
+/// would have two spellings.
 static LogicalResult verifyAxis(AxisRefAttr axis, MeshOp mesh, function_ref<InFlightDiagnostic()> emitError) {
   int64_t index = mesh.findAxis(axis.getName());
   if (index < 0)
@@ -251,7 +267,9 @@ static LogicalResult expect(Operation *op, ShardingAttr made, ShardingAttr state
   return op->emitOpError() << "produces " << made << ", but its type is " << stated;
 }
 
-/// R2: removes `axes` from the minor end of the axes of a dim.
+/// R2: removes `axes` from the minor end of the axes of a dim. Only there do the elements that a rank holds stay a
+/// range. Example: mesh dp=2, tp=3, and 6 rows over dp and tp, so that rank (d, t) holds row 3 d + t. A gather over tp
+/// gives rows 3 d to 3 d + 2. A gather over dp would give rows t and t + 3.
 static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, int64_t dim,
                                          ArrayRef<AxisRefAttr> axes) {
   if (dim < 0 || dim >= sharding.getRank())
@@ -314,6 +332,7 @@ template <typename Op> static LogicalResult verifyTarget(Op op) {
     return withSharding(type, getSharding(type).withPartial(Reduction::none, {}));
   };
   Type target = op.getTarget().getType(), result = op.getResult().getType();
+  // An accumulator that stays partial over time is a target too, so addends are not compared.
   bool fits = getSharding(target) && withoutAddends(target) == withoutAddends(result);
   return fits ? success() : op.emitOpError() << "puts a result of type " << result << " into " << target;
 }
@@ -332,6 +351,8 @@ LogicalResult AllReduceOp::verify() {
     return failure();
   if (getDim()) // R7
     return emitOpError() << "has dim " << *getDim() << ", but sums all elements of a value";
+  // Of several partial axes only those of the op are reduced: a value that is partial over dp and tp stays partial over
+  // dp after an all-reduce over tp.
   FailureOr<ShardingAttr> made = dropPartial(*this, change->from, change->axes);
   return failed(made) ? failure() : expect(*this, *made, change->to);
 }
@@ -340,6 +361,8 @@ LogicalResult ReduceScatterOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change) || failed(verifyTarget(*this)))
     return failure();
+  // Backwards, from the result: its type says into which blocks the dim is cut. The input need not say it, since a dim
+  // without axes has no blocks in its canonical form.
   FailureOr<ShardingAttr> reduced = dropPartial(*this, change->from, change->axes);
   if (failed(reduced))
     return failure();
@@ -352,8 +375,10 @@ LogicalResult AllToAllOp::verify() {
   if (failed(change))
     return failure();
   std::optional<int64_t> from = getFromDim(), to = getToDim();
+  // Also for two flat sides, where neither names a dim.
   if (from == to)
     return emitOpError() << "moves axes from dim " << *from << " to itself";
+  // In two steps, to the layout in which neither dim is split over the axes. Both sides must lead to it.
   FailureOr<ShardingAttr> gathered = dropMinor(*this, change->from, from, change->axes);
   if (failed(gathered))
     return failure();
@@ -369,7 +394,9 @@ static bool takesRun(SliceOp slice, ArrayRef<AxisRefAttr> axes, ShardingAttr to)
          isRunOfBatch(to.getDims()[*dim]);
 }
 
-/// A slice over no axes removes sharing: of the blocks that neighbours share, each rank keeps only its own.
+/// A slice over no axes removes sharing: of the blocks that neighbours share, each rank keeps only its own. Example: 3
+/// key heads, each read by 3 query heads, over 4 ranks. The ranks hold the key heads 0, 1, 1-2 and 2 before, and 0, 1,
+/// 2 and none after.
 LogicalResult SliceOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change))
@@ -398,6 +425,8 @@ LogicalResult PermuteOp::verify() {
     return failure();
   MeshOp mesh = getMesh(*this);
   for (auto [index, from, to] : llvm::enumerate(change->from.getDims(), change->to.getDims()))
+    // Example: a dim over dp=2 and tp=3 may go over tp and dp, since both have 6 shards. Which rank sends to which is
+    // found when the step is prepared.
     if (shardCount(from.getAxes(), mesh) != shardCount(to.getAxes(), mesh))
       return emitOpError() << "dim " << index << " has " << shardCount(from.getAxes(), mesh) << " shards before and "
                            << shardCount(to.getAxes(), mesh) << " after";
@@ -444,6 +473,7 @@ LogicalResult LeaveMicrobatchOp::verify() {
   if (!getSharding(input) || !getSharding(result))
     return success();
   Reduction reduction = getSharding(input).getReduction();
+  // The sum over microbatches of a maximum over ranks is not the maximum of sums.
   if (reduction != Reduction::none && reduction != Reduction::sum)
     return emitOpError() << "accumulates values that are partial with reduction " << stringifyReduction(reduction);
   return expect(*this, getResultSharding(), getSharding(result));

@@ -10,6 +10,7 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::sched;
 
+/// As plan::AxisRefAttr::overlaps; a whole axis has `pre` 1 here.
 bool AxisAttr::overlaps(AxisAttr other) const {
   return getAxis() == other.getAxis() && getPre() < other.getPre() * other.getSize() &&
          other.getPre() < getPre() * getSize();

@@ -180,6 +180,8 @@ static LogicalResult verifyFlat(StartOp op, ShardedTensorType from, ShardedTenso
   bool gathers = op.getKind() == CollectiveKind::all_gather, scatters = op.getKind() == CollectiveKind::reduce_scatter;
   size_t before = from.getFlatAxes().size(), after = to.getFlatAxes().size();
   bool isFlat = !op.getDim() && (gathers || scatters);
+  // Only the number of axes, since this op has no axes of its own: those of its communicator are compared when the
+  // artifact is loaded.
   bool fits = isFlat ? (gathers ? before > after : after > before) : from.getFlatAxes() == to.getFlatAxes();
   if (!fits)
     return op.emitOpError() << stringifyCollectiveKind(op.getKind()) << (isFlat ? " without" : " with")

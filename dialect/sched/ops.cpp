@@ -88,6 +88,7 @@ meshplan::DimSharding toDimSharding(DimAttr dim) {
   return result;
 }
 
+/// Verified (T1): the token has one user.
 WaitOp StartOp::getWait() { return cast<WaitOp>(*getToken().user_begin()); }
 
 SmallVector<ShardedTensorType, 1> tensorsOf(Type type) {
@@ -148,6 +149,7 @@ int64_t localBytes(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef
 int64_t largestBytes(ShardedTensorType type) {
   int64_t elements = 1;
   for (DimAttr dim : type.getDims())
+    // The dims are divided independently, so some rank has the largest shard of each of them.
     elements *= meshplan::largestExtent(toDimSharding(dim));
   return llvm::divideCeil(elements, meshplan::shardCount(flatAxes(type))) * elementBytes(type.getElementType());
 }

@@ -3,6 +3,14 @@
 // Rules have labels (P: names and numbers, L: lifetimes, T: tokens) that
 // reappear in test/dialect/sched/program_verifier.mlir.
 //
+// A program is a list without branches, so one walk in order decides everything. What a valid program guarantees to the
+// runtime:
+//
+//   P6, T1          all ranks start the same collectives in the same order, and wait for each once
+//   L1, L2, L6      no value is used after it was freed or overwritten, or freed twice
+//   L4, L7          what a collective in flight reads is neither freed nor overwritten
+//   L3, L5          what the run owns is not freed; everything else is, or is an output or an update
+//
 //===----------------------------------------------------------------------===//
 
 #include "dialect/sched/sched.h"
@@ -131,6 +139,7 @@ LogicalResult ProgramVerifier::verifyStep(Operation &step) {
   if (auto wait = dyn_cast<WaitOp>(step)) {
     auto start = wait.getToken().getDefiningOp<StartOp>();
     for (Value read : readBy(start))
+      // From here on the input may be overwritten or freed; other collectives may still read it.
       llvm::erase(inFlight[read], start);
   }
   if (auto free = dyn_cast<FreeOp>(step))
@@ -151,6 +160,7 @@ LogicalResult ProgramVerifier::verifyNames(Operation &step) {
 /// L6: the old value of an overwritten operand is not read again; an update or a free may still name it. L7: no
 /// collective in flight reads it.
 LogicalResult ProgramVerifier::verifyOverwritten(Operation &step) {
+  // Before this step's own overwriting is recorded: a step may read what it overwrites.
   for (Value operand : usedBy(step))
     if (Operation *writer = overwritten.lookup(operand); writer && !isa<UpdateOp, FreeOp>(step))
       return step.emitOpError("reads a value that was overwritten").attachNote(writer->getLoc()) << "overwritten here";
@@ -234,6 +244,7 @@ LogicalResult ProgramVerifier::verifyPack(PackOp pack) {
 
 /// P5: axes of a layout are digits of the mesh axes of the program's ranks.
 LogicalResult ProgramVerifier::verifyLayout(Operation &step, ShardedTensorType type) {
+  // Types are unique, and a program of thousands of values has few of them.
   if (!knownLayouts.insert(type).second)
     return success();
   SmallVector<AxisAttr> axes(type.getPartialAxes());
@@ -249,6 +260,7 @@ LogicalResult ProgramVerifier::verifyLayout(Operation &step, ShardedTensorType t
 }
 
 LogicalResult ProgramVerifier::verifyStart(StartOp start) {
+  // Without gaps: the wait finds its start by this number, and all ranks count alike.
   if (static_cast<int64_t>(start.getSequence()) != nextSequence) // P6
     return start.emitOpError() << "has sequence number " << start.getSequence() << ", the next one is " << nextSequence;
   ++nextSequence;
@@ -295,6 +307,7 @@ LogicalResult ProgramVerifier::verifyEnd() {
   for (UpdateOp update : program.getBody().getOps<UpdateOp>())
     outputs.insert(update.getValue());
   for (Operation &step : program.getBody().front()) {
+    // The other steps only name what the run provides, which is freed with the run.
     if (!isa<ComputeOp, SliceOp, WaitOp, PackOp, UnpackOp>(step))
       continue;
     for (Value result : step.getResults())

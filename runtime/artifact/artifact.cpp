@@ -63,6 +63,7 @@ Expected<Artifact> loadSchedule(const std::string &path) {
   Expected<const artifact::Schedule *> schedule = verifySchedule(file.bytes());
   if (!schedule)
     return schedule.status().withContext(path);
+  // The pointer stays valid: moving the file moves the owner of the map, not the map.
   return Artifact(std::move(file), *schedule);
 }
 

@@ -111,8 +111,9 @@ std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const 
   return shapeOfDims(value, meshSizes, coordinate);
 }
 
-/// A flat value is distributed in two steps: the dims leave a box to the rank, and the flat axes then cut the
-/// row-major elements of that box, without regard to dims.
+/// A flat value is distributed in two steps: the dims leave a box to the rank, and the flat axes then cut the row-major
+/// elements of that box, without regard to dims. Example: mesh dp=2, tp=3; rows of [6, 4] over tp and flat over dp. The
+/// dims leave rows 0-1 to rank (1, 0), 8 elements, and the flat axis the run 4-7 of these, which is row 1.
 Range localRunOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
                  std::span<const int64_t> coordinate) {
   std::vector<int64_t> shape = shapeOfDims(value, meshSizes, coordinate);

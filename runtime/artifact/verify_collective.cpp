@@ -1,4 +1,14 @@
 //===- verify_collective.cpp - layout rules of collectives ----------------===//
+//
+// The compiler has verified the same on its IR. The runtime does not rely on that, because afterwards it allocates and
+// sends by these numbers without looking again. Along dims only the numbers of shards are compared; which rank holds
+// what is checked when the step is prepared (exec/pieces.cpp).
+//
+// Example: mesh dp=2, tp=3. Rows over dp and tp have 6 shards, and an all-gather over tp leaves 6 / 3 = 2. A dim that
+// it does not name keeps its number. A reduce-scatter over tp needs an input that is partial over tp, and its output is
+// partial over what remains.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/artifact/meaning.h"
 
@@ -35,6 +45,7 @@ Status verifySplit(const artifact::Value &whole, const artifact::Value &split, i
 
 /// The flat axes of `more` are those of `less`, followed by those of `group`.
 Status verifyFlat(const artifact::Value &less, const artifact::Value &more, std::span<const AxisRef> group) {
+  // At the minor end, as along dims: only there is the shard of the coarser division a run of those of the finer one.
   std::vector<AxisRef> expected = axesOf(less.flat_axes());
   expected.insert(expected.end(), group.begin(), group.end());
   return expected == axesOf(more.flat_axes()) ? Status() : corrupted("the flat axes are not those of the communicator");
@@ -121,6 +132,8 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
   for (int64_t i = 0; i < static_cast<int64_t>(input.dims()->size()); ++i) {
     if (i == fromDim)
       continue;
+    // Along its dim a gather multiplies the shard, and the other kinds divide it. Example: from 6 shards over dp=2 and
+    // tp=3, a gather over tp makes 2, and a reduce-scatter over tp makes 6 of 2.
     bool grows = i == dim && kind == CollectiveKind::all_gather;
     int64_t factor = i == dim ? groupSize : 1;
     MESHPLAN_RETURN_IF_ERROR(grows ? verifySplit(output, input, i, factor) : verifySplit(input, output, i, factor));

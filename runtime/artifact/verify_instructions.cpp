@@ -1,4 +1,16 @@
 //===- verify_instructions.cpp - order and lifetimes in a program ---------===//
+//
+// The runtime frees, overwrites and sends what the instructions say, without looking. So this walk decides, once per
+// load, that no instruction can touch memory that is not there. Its cost is one visit of each operand, because a
+// program is a list without branches.
+//
+// Example: start 3 reads v5 into v6; compute overwrites v5; wait 3. Between start and wait the backend still reads v5,
+// so the compute is refused. After the wait it would be right.
+//
+// Rank-dependent integers are checked for every rank at once, by their bounds: the check does not visit ranks, and a
+// file is accepted or refused by all of them alike.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/artifact/meaning.h"
 
@@ -77,7 +89,7 @@ private:
   std::vector<bool> isGiven;    // no instruction produces the value
   std::map<int32_t, const artifact::Start *> inFlight;
   std::map<int32_t, std::pair<size_t, size_t>> locations; // by value: its buffer, and the position in it
-  std::map<int32_t, const artifact::PackRun *> packs;        // by output: those that no collective has taken yet
+  std::map<int32_t, const artifact::PackRun *> packs;     // by output: those that no collective has taken yet
   std::set<int32_t> inPlace;                              // outputs of packs in place
   std::map<int32_t, const artifact::Start *> received;    // by output that is packed: not unpacked yet
   int64_t lastSequence = -1;
@@ -283,6 +295,7 @@ Status Walk::overwrite(int32_t value) {
 
 Status Walk::start(const artifact::Start &start) {
   if (sizeOf(program.devices()) > 0)
+    // Its communicators would be those of the schedule's mesh, in which such a program has no rank.
     return corrupted("a collective in a program with devices of its own");
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("communicator", start.communicator(), schedule.communicators()));
   // Ranks match collectives by this number, so it must increase.
@@ -294,9 +307,11 @@ Status Walk::start(const artifact::Start &start) {
   MESHPLAN_RETURN_IF_ERROR(takePacked(start));
   MESHPLAN_RETURN_IF_ERROR(target(start));
   MESHPLAN_RETURN_IF_ERROR(define(start.output()).withContext("output"));
+  // Not live before the wait, although the tensor exists: its elements arrive at any time until then.
   states[start.output()] = State::arriving;
   if (isPacked(valueAt(start.output())))
     received[start.output()] = &start;
+  // A number and not a mark: several collectives in flight may read the same value.
   for (int32_t value : readBy(start))
     ++readers[value];
   return coalesced(start);

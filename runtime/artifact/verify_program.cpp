@@ -141,6 +141,7 @@ Status verifyBuffer(const artifact::Buffer &buffer, const artifact::Program &pro
 
 Status verifyBuffers(const artifact::Program &program) {
   std::set<std::string_view> names;
+  // Of the values that a buffer may hold: those that no buffer has taken yet.
   std::set<int32_t> free;
   for (const artifact::Parameter &parameter : elementsOf(program.parameters()))
     free.insert(parameter.value());
@@ -300,6 +301,8 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("accumulators", program.accumulators(), [&](const artifact::Accumulator *accumulator) -> Status {
         MESHPLAN_RETURN_IF_ERROR(verifyName(accumulator->name(), accumulators));
+        // An accumulator may be partial: then each rank accumulates its own addends, and they are reduced once, after
+        // the last microbatch.
         return definitions.defineAddend(accumulator->value());
       }));
   if (program.runs() < 0)

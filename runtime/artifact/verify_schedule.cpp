@@ -8,6 +8,9 @@ namespace meshplan {
 
 namespace {
 
+/// A digit covers the products from `pre` to `pre` times `size`: of an axis of 12 = 2 * 3 * 2 the digits (1)2, (2)3 and
+/// (6)2 cover 1 to 2, 2 to 6 and 6 to 12, and none overlaps another. The products do not overflow, since verifyAxis has
+/// bounded them by the size of the axis.
 bool overlap(const AxisRef &a, const AxisRef &b) {
   return a.axis == b.axis && a.pre < b.pre * b.size && b.pre < a.pre * a.size;
 }
@@ -98,6 +101,7 @@ Status verifyMesh(const AxisVector *axes) {
     MESHPLAN_RETURN_IF_ERROR(verifyName(axis->name(), names));
     if (axis->size() < 1)
       return corrupted("size ", axis->size(), " is not positive");
+    // MPI and NCCL number ranks by 32-bit integers.
     if (__builtin_mul_overflow(world, axis->size(), &world) || world > std::numeric_limits<int32_t>::max())
       return corrupted("the mesh has more than ", std::numeric_limits<int32_t>::max(), " ranks");
     return Status();

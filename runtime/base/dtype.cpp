@@ -33,7 +33,9 @@ constexpr std::array<DTypeRow, 10> rows = {{{"f32", "F32", 4},
 const DTypeRow &rowOf(DType dtype) { return rows[static_cast<size_t>(dtype)]; }
 
 /// Converts to a float that rounds to every narrower type exactly as `value` would. It rounds to odd: toward zero, with
-/// the last bit set if anything was cut off. So the second rounding never sees a false tie.
+/// the last bit set if anything was cut off. So the second rounding never sees a false tie. Example: 1 + 2^-8 + 2^-40
+/// becomes 1 + 2^-7 in bf16. The nearest float is 1 + 2^-8, halfway between two numbers of bf16, and the tie would go
+/// to 1, which is even. Rounded to odd, the float is above the tie.
 float toOdd(double value) {
   float nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || value != value)
@@ -59,7 +61,8 @@ template <typename To, typename From> To convertOne(From value) {
 
 template <typename From, typename To> void convertAll(const std::byte *source, std::byte *destination, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
-    // The bytes of a file need not be aligned for their dtype.
+    // The bytes of a file need not be aligned for their dtype. They are copied and not cast: reading an unaligned
+    // pointer is undefined, and compilers turn the copy into a load.
     From value;
     std::memcpy(&value, source + i * sizeof(From), sizeof(From));
     To result = convertOne<To>(value);

@@ -45,7 +45,8 @@ static void interrupt(int signal) {
     return say(interruptText);
   if (!asksForStops)
     say(interruptText);
-  // The raised signal is delivered after this handler returns.
+  // The raised signal is delivered after this handler returns. The previous handler removes temporary files and ends
+  // the process, if the program has installed one.
   ::sigaction(signal, &beforeInterrupts, nullptr);
   ::raise(signal);
 }
@@ -81,6 +82,7 @@ const char *meshplan::stopRequest() {
 }
 
 Status meshplan::takeEndingSignal(int64_t rank) {
+  // The first signal is the request, which stopRequest keeps. Only the next one ends the run at once.
   if (asksForStops && !request) {
     stopRequest();
     return Status();

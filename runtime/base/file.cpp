@@ -41,7 +41,8 @@ struct Descriptor {
 } // namespace
 
 Expected<MappedFile> MappedFile::open(const std::string &path) {
-  // O_NONBLOCK: opening a pipe must not wait for a writer. It has no effect on regular files.
+  // O_NONBLOCK: opening a pipe must not wait for a writer. It has no effect on regular files. The map stays when the
+  // descriptor is closed.
   Descriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat info;
   if (descriptor.value < 0 || ::fstat(descriptor.value, &info) != 0)
@@ -51,6 +52,8 @@ Expected<MappedFile> MappedFile::open(const std::string &path) {
   size_t size = static_cast<size_t>(info.st_size);
   if (size == 0) // an empty map is an error of the system call
     return MappedFile(path, nullptr, 0);
+  // Private and read-only: no write of this process can reach the file, and pages are shared with other processes all
+  // the same.
   void *data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.value, 0);
   if (data == MAP_FAILED)
     return systemError(path, "map");
@@ -70,6 +73,7 @@ MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
 }
 
 MappedFile::~MappedFile() {
+  // Out of the list first, so that no fault handler maps a page where nothing is mapped any more.
   listed = ListedMap();
   if (data)
     ::munmap(const_cast<std::byte *>(data), size);
@@ -78,6 +82,7 @@ MappedFile::~MappedFile() {
 std::vector<std::span<const std::byte>> readAheadRequests(std::span<const std::byte> bytes, size_t pageSize) {
   // The request size that Linux serves as a whole; see the header.
   constexpr size_t longest = 512 << 10;
+  // madvise takes whole pages, so a request begins with that of the first byte.
   size_t before = reinterpret_cast<uintptr_t>(bytes.data()) % pageSize;
   const std::byte *begin = bytes.data() - before, *end = bytes.data() + bytes.size();
   std::vector<std::span<const std::byte>> requests;
@@ -121,6 +126,7 @@ Expected<AtomicFile::Names> AtomicFile::chooseNames(const std::string &path) {
 Expected<AtomicFile> AtomicFile::create(const Names &names) {
   // No signal may end the process between creating the file and listing it for removal.
   SignalPause pause;
+  // O_EXCL: a file of this name would be of another process that drew the same letters.
   int descriptor = ::open(names.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return systemError(names.path, "write");
@@ -187,6 +193,7 @@ Status AtomicFile::commit() {
   MESHPLAN_RETURN_IF_ERROR(flush());
   if (::rename(temporary.c_str(), path.c_str()) != 0)
     return systemError(path, "write");
+  // A signal that comes after the rename removes a name that no longer exists.
   ::close(std::exchange(descriptor, -1));
   listed = ListedFile();
   return Status();

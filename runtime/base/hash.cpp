@@ -11,6 +11,7 @@
 namespace meshplan {
 
 Hash hashBytes(std::span<const std::byte> bytes) {
+  // The canonical form has one order of bytes on all machines.
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
   return std::bit_cast<Hash>(canonical.digest);

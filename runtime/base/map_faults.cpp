@@ -46,6 +46,7 @@ void replacePage(int signal, siginfo_t *info, void *) {
     if (address < slot.begin || address >= slot.end)
       continue;
     uintptr_t page = address & ~(pageSize - 1);
+    // mmap is not among the calls that POSIX allows in a handler, but on Linux it is a plain system call.
     void *made =
         ::mmap(reinterpret_cast<void *>(page), pageSize, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (made == MAP_FAILED)

@@ -22,6 +22,7 @@ size_t editDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t(0));
   for (size_t i = 1; i <= a.size(); ++i) {
+    // `diagonal` is the entry above and to the left, which the row no longer has when it is needed.
     size_t diagonal = std::exchange(row[0], i);
     for (size_t j = 1; j <= b.size(); ++j) {
       size_t replaced = diagonal + (a[i - 1] != b[j - 1]);

@@ -59,6 +59,7 @@ MESHPLAN_EACH_PROCESSOR static void fillBatch(const RandomStream &stream, const 
   uint32_t low = uint32_t(counter), high = uint32_t(counter >> 32), own[4][batch];
   for (uint32_t i = 0; i < batch; ++i) {
     uint32_t sum = low + i;
+    // The counter has 64 bits in two words; `sum < low` is the carry.
     Block block{sum, high + (sum < low), stream.number, stream.step};
     block = allRounds(block, keys, std::make_integer_sequence<int, philoxRounds>());
     own[0][i] = block.a;

@@ -62,6 +62,7 @@ void removeTemporaryFilesOnSignal() {
 
 ListedFile::ListedFile(const std::string &path) : text(new char[path.size() + 1]) {
   std::memcpy(text.get(), path.c_str(), path.size() + 1);
+  // The text is complete before the slot refers to it, because a handler may read the slot at any time.
   for (slot = 0; slot < listed.size(); ++slot) {
     const char *none = nullptr;
     if (listed[slot].compare_exchange_strong(none, text.get()))
@@ -97,6 +98,8 @@ struct SignalPause::Mask {
 SignalPause::SignalPause() : before(new Mask) {
   sigset_t held = endingSet();
   ::pthread_sigmask(SIG_BLOCK, &held, &before->set);
+  // After the mask: a handler on this thread would otherwise wait for the pause that it interrupts. The mask is that of
+  // this thread alone, and a handler on another thread waits for the number.
   ++pauses;
 }
 

@@ -33,6 +33,7 @@ static std::string joined(std::span<const std::string_view> parts) {
 /// Removes the prefix of a PEFT wrapper, if the name has one: the name in the wrapped model.
 static std::string_view unwrapped(std::string_view name) {
   size_t place = name.find(wrapper);
+  // In front of it another wrapper may have put a prefix of its own. In the middle of a word it is part of a name.
   bool isWrapped = place == 0 || (place != std::string_view::npos && name[place - 1] == '.');
   return isWrapped ? name.substr(place + wrapper.size()) : name;
 }
@@ -47,6 +48,8 @@ bool meshplan::isAdapter(std::string_view name) {
 /// parts that follow. After a matrix the last one is "weight" or "bias", after a vector or an embedding table it is
 /// part of the adapter's name. Adapters of other libraries may have no name.
 static size_t partsOfName(std::string_view matrix, size_t behind) {
+  // Example: `q.lora_A.default.weight` has 2 parts after the matrix, of which one is the adapter's name.
+  // `q.lora_magnitude_vector.default` has 1, which is the name.
   bool isTensor = matrix.find("embedding") != std::string_view::npos || matrix == "lora_magnitude_vector";
   return isTensor ? behind : behind - 1;
 }
@@ -83,6 +86,7 @@ PlainNames meshplan::plainNames(std::span<const std::string> parameters) {
   for (const std::string &name : parameters) {
     std::vector<std::string_view> parts = partsOf(name);
     auto found = std::ranges::find_if(parts, isPlainPart);
+    // Only beside an adapter: a model may have a module of its own that is called `base_layer`.
     if (found != parts.end() && isAdapted(parts, found - parts.begin(), parameters))
       parts.erase(found);
     // A name that another parameter of the model already has would be ambiguous.
@@ -180,6 +184,7 @@ const Feed &AdapterFeed::feedOf(const FeedRequest &request, FeedRequest &renamed
   }
   if (std::ranges::any_of(request.names, [&](const std::string &name) { return weights.has(name); }))
     return weights;
+  // Only now: a file saved with the adapters has the names of the adapted model, and its own names are certain.
   for (const std::string &name : request.names)
     if (auto found = plain.find(name); found != plain.end())
       renamed.names.push_back(found->second);
@@ -189,6 +194,7 @@ const Feed &AdapterFeed::feedOf(const FeedRequest &request, FeedRequest &renamed
 Status AdapterFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
   FeedRequest renamed;
   Status status = feedOf(request, renamed).read(renamed, out);
+  // The usual mistake: the weights of the base model alone were given.
   if (status.code() == StatusCode::notFound && !adapters && isAdapter(request.names.front()))
     return Status(status.code(), status.message() + "; help: adapters that are saved alone are read with --adapters");
   return status;

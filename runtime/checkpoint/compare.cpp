@@ -1,4 +1,20 @@
 //===- compare.cpp - can a program resume from a checkpoint ---------------===//
+//
+// What a plan may change between a checkpoint and the run that resumes from it:
+//
+//   in the plan                                 the tensor is
+//   the sharding                                read as the new one says; files hold whole tensors
+//   the dtype of a parameter                    converted from its master weight, or from itself
+//   new master weights                          begun as the saved parameters
+//   no master weights any more                  not used
+//   fewer kinds of optimizer states             not used
+//   a parameter that was frozen is trained      given states of zeros, and a step count of its own
+//   states that the checkpoint does not have    refused
+//   another model                               refused
+//
+// What is converted, begun or not used becomes a note, because none of it may go unnoticed.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/source.h"
 
@@ -160,6 +176,9 @@ private:
 
 } // namespace
 
+/// Example: a training has taken 100 steps, of which 4 changed nothing, and now also trains a parameter that was
+/// frozen. Its states begin at 96, so the optimizer counts its next step as number 1 and the one of all others as
+/// number 97. A later checkpoint records the 96, so that a second resumption continues the same count.
 std::vector<std::pair<std::string, int64_t>> meshplan::begunParameters(const CheckpointSource &source,
                                                                        const artifact::Program &program) {
   const CheckpointRecord &record = source.record();

@@ -63,6 +63,7 @@ static Expected<std::string> withDtype(const std::string &path, const std::strin
   auto json = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object())
     return Status::error(StatusCode::invalid, path, ": it is not a JSON object");
+  // A configuration without either gets the older key, which newer versions read too.
   for (const char *key : {"dtype", "torch_dtype"})
     if (json.contains(key) || (std::string_view(key) == "torch_dtype" && !json.contains("dtype")))
       json[key] = torchName(dtype);

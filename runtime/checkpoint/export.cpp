@@ -15,6 +15,8 @@ using namespace meshplan;
 
 static Status readTensor(const CheckpointSource &source, const Exported &each, const SliceRanges &whole,
                          std::span<std::byte> bytes) {
+  // A conversion from the master weight is rounded once. The 16-bit parameter is rounded already, and a wider dtype
+  // cannot bring its bits back.
   const RecordedState *master = each.dtype == each.parameter->dtype ? nullptr : source.masterOf(*each.parameter);
   return master ? source.readState(*master, whole, each.dtype, bytes)
                 : source.readParameter(*each.parameter, whole, each.dtype, bytes);

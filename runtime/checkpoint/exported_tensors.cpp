@@ -44,6 +44,7 @@ std::optional<DType> meshplan::commonFloat(std::span<const Exported> tensors) {
   for (const Exported &each : tensors)
     if (isFloat(each.dtype))
       found.insert(each.dtype);
+  // config.json has room for a single dtype; a mixture keeps what it says.
   return found.size() == 1 ? std::optional(*found.begin()) : std::nullopt;
 }
 

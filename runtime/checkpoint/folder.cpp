@@ -124,7 +124,9 @@ static Status writeOwner(int descriptor, const std::string &path) {
 Expected<CheckpointFolder> CheckpointFolder::open(const std::string &path, int64_t keep) {
   MESHPLAN_RETURN_IF_ERROR(makeFolder(path));
   std::string lockPath = path + lockFile;
-  // The file is never removed: another process may have opened it, and would then lock a removed file.
+  // The file is never removed: another process may have opened it, and would then lock a removed file. It is locked on
+  // the file system and not by a process id in the file: an id says nothing on another machine, and may be reused on
+  // this one.
   int descriptor = ::open(lockPath.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return failed("write", lockPath, errno);
@@ -166,6 +168,7 @@ Status CheckpointFolder::removeLeftovers() const {
 
 Status CheckpointFolder::checkGoesOn(int64_t step) const {
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<SavedCheckpoint> found, listCheckpoints(path));
+  // Equal too: resuming from the last checkpoint is the usual case, and starting at it again saves nothing new.
   if (found.empty() || found.back().step <= step)
     return Status();
   std::string last = std::to_string(found.back().step);
@@ -181,6 +184,8 @@ Status CheckpointFolder::checkGoesOn(int64_t step) const {
 static Status putInPlace(const std::string &made, const std::string &place) {
   if (::rename(made.c_str(), place.c_str()) == 0)
     return Status();
+  // A rename onto a folder with content fails, by either of these codes. Removing the old one first would leave a
+  // moment without any.
   bool isTaken = errno == ENOTEMPTY || errno == EEXIST;
   if (isTaken && ::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) == 0)
     return Status();
@@ -189,7 +194,14 @@ static Status putInPlace(const std::string &made, const std::string &place) {
 
 Status CheckpointFolder::commit(int64_t step) {
   // The order makes the commit atomic: the content is durable before the rename, and the rename before an older
-  // checkpoint is removed. After an exchange, discard removes the previous checkpoint of this step.
+  // checkpoint is removed. After an exchange, discard removes the previous checkpoint of this step. What a crash
+  // leaves:
+  //
+  //   before the rename        the incomplete folder; the earlier checkpoints are complete
+  //   between both flushes     either name, and a complete content under it
+  //   after the second flush   the new checkpoint, and possibly an old one too many
+  //
+  // The next run removes every hidden name (removeLeftovers), and old checkpoints when it commits.
   std::string made = incompletePath(path, step);
   MESHPLAN_RETURN_IF_ERROR(flushFolder(made));
   MESHPLAN_RETURN_IF_ERROR(putInPlace(made, checkpointPath(path, step)));

@@ -33,6 +33,8 @@ Expected<LoadedCheckpoint> meshplan::loadCheckpoint(World &world, ProgramRunner 
   loaded.state = source.record().state;
   // The optimizer's step counts belong to the parameters, so they are recomputed for this program's parameters.
   loaded.state.begun = begunParameters(source, program);
+  // What a checkpoint has held is saved from now on: it may differ from the initial weights, which later checkpoints
+  // would otherwise refer to.
   if (!loaded.state.weights.empty())
     for (const RecordedParameter &parameter : source.record().parameters)
       if (parameter.isSaved)

@@ -39,6 +39,8 @@ NewFolder::~NewFolder() {
 
 Status NewFolder::commit() {
   MESHPLAN_RETURN_IF_ERROR(flushFolder(temporary));
+  // The files and their entries are durable before the folder has its name, so a crash leaves all of it or nothing. An
+  // empty folder of that name is replaced.
   if (::rename(temporary.c_str(), path.c_str()) != 0)
     return Status::error(StatusCode::io, "cannot write '", path, "': ", std::strerror(errno));
   temporary.clear();

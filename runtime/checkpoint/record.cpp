@@ -111,6 +111,8 @@ CheckpointRecord meshplan::recordOf(const artifact::Program &program, const Trai
 }
 
 std::string meshplan::fingerprintOf(const TensorSource &weights) {
+  // Weights of another training differ in nearly every tensor, so samples find them. Reading everything would take as
+  // long as loading the model.
   constexpr size_t sample = 4096;
   std::string text;
   for (const std::string &name : weights.names()) {

@@ -36,7 +36,7 @@ struct RecordedState {
   std::string name, parameter; ///< the first name of the parameter
   DType dtype = DType::f32;
   std::vector<int64_t> shape;
-  bool isMaster = false; ///< the f32 copy that the optimizer updates
+  bool isMaster = false; ///< the copy of the parameter that the optimizer updates: State.copies of the artifact
 
   /// "exp_avg" of "w.exp_avg".
   std::string kind() const { return name.substr(std::min(name.size(), parameter.size() + 1)); }
@@ -65,7 +65,8 @@ struct CheckpointRecord {
 /// that do not change and were in no checkpoint before, and large buffers, are not saved.
 CheckpointRecord recordOf(const artifact::Program &program, const TrainingState &state);
 
-/// The name of the program's optimizer; empty if it has none.
+/// The name of the program's optimizer: of the call that has the arguments `gradient` and `learning_rate`. Empty if it
+/// has none.
 std::string optimizerOf(const artifact::Program &program);
 
 /// Writes and reads checkpoint.json. `corrupted`, with `path` and reason, if the text is wrong or does not match its

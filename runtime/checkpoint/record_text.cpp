@@ -1,4 +1,16 @@
 //===- record_text.cpp - checkpoint.json ----------------------------------===//
+//
+// The text of checkpoint.json. Its last member is the checksum of everything before it, so that the file can be checked
+// with a text editor and a CRC, without knowing the order of members or the spelling of numbers:
+//
+//   {
+//    "format": 3,
+//    ...
+//    "checksums": {...},
+//    "checksum": "1a2b3c4d"        of all bytes before the comma that precedes this line
+//   }
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/record.h"
 
@@ -160,6 +172,7 @@ public:
   /// Eight hexadecimal digits each.
   std::vector<uint32_t> checksums(const char *key) {
     std::string digits = text(key);
+    // A rest of fewer than eight digits is left out; the number of checksums is compared with that of the blocks later.
     std::vector<uint32_t> values(digits.size() / 8);
     for (size_t i = 0; i < values.size(); ++i) {
       const char *begin = digits.data() + 8 * i;
@@ -187,12 +200,14 @@ public:
   const Json &json;
 
   void fail(const std::string &what) {
+    // The first failure is the cause; the ones after it follow from the defaults.
     if (failure.ok())
       failure = Status(StatusCode::corrupted, what);
   }
 
 private:
   static const Json &nothing() {
+    // A reference to it replaces a missing member, so that reading continues and no caller has to stop.
     static const Json empty;
     return empty;
   }

@@ -1,4 +1,16 @@
 //===- snapshot.cpp - copies of a rank's tensors --------------------------===//
+//
+// Two threads share a snapshot. `isTaken` says that the copying thread still reads the elements:
+//
+//   the rank's thread                        the copying thread
+//   take: handles, isTaken = true
+//   forward and backward of the next step    copy: elements to host memory
+//   waitUntilCopied, before the optimizer    drop the handles, isTaken = false
+//   optimizer updates in place               write the copies to disk
+//
+// Copying first and writing later costs host memory once, and saves the training from waiting for the disk.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/snapshot.h"
 
@@ -37,6 +49,7 @@ void Snapshot::take() {
     for (Part &part : *parts)
       // Only a handle. The elements stay valid until the optimizer updates them in place, which waits for `copy`.
       part.taken = executor.heldValue(part.value);
+  // Before the copying thread exists: a step that begins its updates at once finds that it has to wait.
   std::lock_guard lock(mutex);
   isTaken = true;
 }
@@ -123,7 +136,8 @@ std::vector<bool> meshplan::writtenValues(const RankView &place, std::span<const
   std::vector<bool> written;
   for (int value : values) {
     int64_t holders = place.holders(value), bytes = bytesOf(value);
-    // A value is not split: the writer is the rank in whose share the middle of the value lies.
+    // A value is not split: the writer is the rank in whose share the middle of the value lies. That is (bytes so far +
+    // bytes / 2) / (all / holders), in integers, which are the same on all ranks.
     int64_t all = std::max<int64_t>(total[holders], 1);
     int64_t writer = (2 * dealt[holders] + bytes) * holders / (2 * all);
     dealt[holders] += bytes;

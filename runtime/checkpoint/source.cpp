@@ -1,4 +1,18 @@
 //===- source.cpp - reading the tensors of a checkpoint -------------------===//
+//
+// Where a tensor of a checkpoint comes from, for a program that resumes:
+//
+//   a parameter in its saved dtype              model.safetensors
+//   a parameter in another dtype                its master weight, if there is one, else model.safetensors
+//   a parameter that has never changed          the initial weights, whose fingerprint must match
+//   a state                                     optimizer.safetensors
+//   a master weight that was not saved          the parameter, converted
+//   a state of a parameter that was frozen      zeros
+//
+// Damage is noticed when bytes are read: the record has checksums of every block, and its own at its end. Only names,
+// dtypes, shapes and headers are compared on opening, so that opening a large checkpoint is fast.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/source.h"
 
@@ -165,6 +179,8 @@ const RecordedState *CheckpointSource::masterOf(const RecordedParameter &paramet
 
 Status CheckpointFeed::readParameter(const RecordedParameter &parameter, const FeedRequest &request,
                                      std::span<std::byte> out) const {
+  // In its own dtype the saved parameter is exact. For another one the master weight has digits that the parameter
+  // lost.
   const RecordedState *master = request.dtype == parameter.dtype ? nullptr : source.masterOf(parameter);
   return master ? source.readState(*master, request.ranges, request.dtype, out, request.share)
                 : source.readParameter(parameter, request.ranges, request.dtype, out, request.share);

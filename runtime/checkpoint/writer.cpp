@@ -43,6 +43,7 @@ Expected<CheckpointWriter> CheckpointWriter::open(World &world, const Checkpoint
 CheckpointWriter::~CheckpointWriter() {
   if (!task.valid())
     return;
+  // The thread must not write any more: a file that it creates after this would stay until the next run removes it.
   snapshot->setCancelled(true);
   task.wait();
   if (folder)
@@ -53,7 +54,8 @@ void CheckpointWriter::prepare(ProgramRunner &runner, const CheckpointRecord &re
   if (snapshot)
     return;
   snapshot = std::make_shared<Snapshot>(runner.executor(), record);
-  // The backward pass does not change parameters, so the copy overlaps with it; only the optimizer must wait.
+  // The backward pass does not change parameters, so the copy overlaps with it; only the optimizer must wait. The
+  // action shares the snapshot, because the runner may keep the action longer than this writer lives.
   runner.beforeUpdates([snapshot = snapshot, clocks = clocks] {
     Stopwatch stalled(clocks->stalled);
     snapshot->waitUntilCopied();
@@ -76,6 +78,7 @@ static Status writeRecord(const std::string &folder, CheckpointRecord record, st
 /// Every rank may be the first to create it.
 static Status makeStepFolder(const std::string &path) {
   std::error_code error;
+  // No error if it exists.
   std::filesystem::create_directory(path, error);
   if (error)
     return Status::error(StatusCode::io, "cannot make folder '", path, "': ", error.message());
@@ -89,9 +92,11 @@ Status CheckpointWriter::start(ProgramRunner &runner, TrainingState state) {
   std::error_code ignored;
   if (!state.weights.empty())
     state.weights = std::filesystem::absolute(state.weights, ignored).lexically_normal();
+  // The end of a training may coincide with a step that is due; a resumed run begins at a saved one.
   if (state.counters.steps == step)
     return Status();
-  // There is one host buffer, so two checkpoints cannot be in progress.
+  // There is one host buffer, so two checkpoints cannot be in progress. All ranks start at the same step, so all of
+  // them finish the previous checkpoint here.
   MESHPLAN_RETURN_IF_ERROR(finish());
   record = std::make_shared<CheckpointRecord>(recordOf(runner.executor().place().program(), state));
   prepare(runner, *record);
@@ -129,6 +134,7 @@ Status CheckpointWriter::goOn() {
   // Blocks for a few kilobytes only. All ranks have written, so none of them is late.
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<std::string> gathered, gatherAtFirst(*world, *sums));
   phase = Phase::committing;
+  // Only rank 0 has the folder, so the other ranks have nothing to do in this phase.
   if (!folder)
     outcome = Status();
   else
@@ -166,7 +172,8 @@ Status CheckpointWriter::pollOnce() {
   if (task.valid() && task.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
     outcome = task.get();
   // 0: still working; 1: done; -1 - rank: failed. The minimum is 1 when all are done, and names a failed rank
-  // otherwise.
+  // otherwise: of 1, 0 and -3 it is -3, and rank 2 has failed. One number of each rank decides, so the ranks cannot
+  // draw different conclusions.
   int64_t own = !outcome ? 0 : outcome->ok() ? 1 : -1 - world->rank();
   MESHPLAN_ASSIGN_OR_RETURN(int64_t least, agree(own));
   if (least < 0)
@@ -181,6 +188,7 @@ Status CheckpointWriter::poll() {
 
 Status CheckpointWriter::finish() {
   while (phase != Phase::idle) {
+    // Otherwise a rank whose task takes long would be asked in one all-reduce after another.
     if (task.valid())
       task.wait();
     MESHPLAN_RETURN_IF_ERROR(pollOnce());

@@ -16,8 +16,8 @@
 //                      |                                    |
 //                      +------- a rank failed --------------+--> all give up, the folder is removed, idle
 //
-// All ranks call open, start, poll and finish at the same point of the run, on the thread of the rank: while a
-// checkpoint is being written, each of these is a collective.
+// All ranks call open, start, poll and finish at the same point of the run, on the thread of the rank: open is a
+// collective, and so is each of the others while a checkpoint is being written.
 //
 // A writer that is destroyed before `finish` gives up the checkpoint that is being written; earlier ones stay.
 //

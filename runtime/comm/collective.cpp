@@ -83,6 +83,7 @@ Status checkCollective(const Collective &collective, int64_t groupSize, int64_t 
     MESHPLAN_RETURN_IF_ERROR(checkCounts(collective.receiveCounts, "receive", groupSize));
   if (collective.count < 0)
     return Status::error(StatusCode::invalid, "count ", collective.count, " is negative");
+  // Peers are indices into the list of ranks; one outside of the group would be read beyond its end.
   bool hasPeer = collective.kind == CollectiveKind::broadcast || collective.kind == CollectiveKind::send ||
                  collective.kind == CollectiveKind::receive;
   if (hasPeer && (collective.peer < 0 || collective.peer >= groupSize))

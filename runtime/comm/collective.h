@@ -19,6 +19,7 @@
 
 namespace meshplan {
 
+/// wire.cpp names the last one.
 enum class CollectiveKind : uint8_t {
   allReduce,
   allGather,

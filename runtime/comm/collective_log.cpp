@@ -22,6 +22,7 @@ void CollectiveLog::end(int64_t number, StatusCode outcome) {
   // More collectives than the capacity may be in flight, or a wait may come very late.
   if (kept.empty() || number < kept.front().number)
     return;
+  // The numbers of the kept entries are consecutive, so the distance from the first one is the index.
   Entry &entry = kept[number - kept.front().number];
   entry.ended = Clock::now();
   entry.outcome = outcome;

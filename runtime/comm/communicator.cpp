@@ -130,6 +130,7 @@ Expected<Pending> Group::startPermute(const void *input, int64_t sendCount, int6
                         .sendCounts = std::vector<int64_t>(size(), 0),
                         .receiveCounts = std::vector<int64_t>(size(), 0),
                         .label = std::move(label)};
+  // A rank may have no partner on either side, and still takes part with counts of zero.
   if (sendTo >= 0)
     collective.sendCounts[sendTo] = sendCount;
   if (receiveFrom >= 0)
@@ -170,6 +171,8 @@ Expected<Pending> Group::startReceive(void *output, int64_t count, DType dtype, 
 }
 
 Expected<std::unique_ptr<Group>> World::createGroup(std::vector<int64_t> ranks, std::string name) {
+  // Checked for every backend here, since each would fail in its own way: by a hang, a wrong memory access, or an error
+  // of a library without names.
   std::vector<int64_t> sorted = ranks;
   // Only a sorted copy is checked: the order of `ranks` is part of the group's identity and the order of sums.
   std::sort(sorted.begin(), sorted.end());

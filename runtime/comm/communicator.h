@@ -13,9 +13,10 @@
 // backend. f16 and bf16 are added in f32 and rounded once. Integer sums wrap around. max and min give NaN if an element
 // is NaN.
 //
-// Failures name rank, collective, sequence number, origin and the peers that did not arrive. Any failure aborts the
-// whole world, so that every other rank ends too: its pending and its later collectives return `aborted` or `peerLost`
-// with the message of the first failure.
+// Failures name rank, collective, sequence number, origin and the peers that did not arrive. A failure that may involve
+// peers aborts the whole world, so that every other rank ends too: its pending and its later collectives return
+// `aborted` or `peerLost` with the message of the first failure. A start that this rank alone refuses (`invalid`,
+// `unsupported`) aborts nothing; runRank does when the rank's body returns it.
 //
 // A backend for device buffers (nccl) differs as follows:
 // - Calls enqueue. A collective runs after the work that was enqueued before its start. wait makes later work run after

@@ -8,6 +8,7 @@ Expected<std::vector<std::string>> meshplan::gatherAtFirst(World &world, const s
   const CollectiveLabel label{.sequence = -1, .origin = "gathering the reports of the ranks"};
   MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
   int64_t size = static_cast<int64_t>(text.size());
+  // A receive needs the size beforehand, hence the all-gather of numbers.
   std::vector<int64_t> sizes(world.size());
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllGather(&size, sizes.data(), 1, DType::i64, label)));
   std::vector<std::string> texts;

@@ -8,6 +8,7 @@
 using namespace meshplan;
 
 static Status callBody(World &world, const RankBody &body) {
+  // An exception that leaves the function of a thread ends the process without a report.
   try {
     return body(world);
   } catch (const std::bad_alloc &) {
@@ -23,6 +24,7 @@ Status meshplan::runRank(World &world, const RankOptions &options, const RankBod
   Status result = callBody(world, body);
   if (result.ok())
     return result;
+  // The peers are told first: onFailure may write a long report, and meanwhile they would wait in vain.
   world.abort(Status::error(StatusCode::peerLost, "rank ", world.rank(), " failed: ", result.message()));
   if (options.onFailure)
     options.onFailure(world.rank(), result);

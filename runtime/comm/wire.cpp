@@ -81,6 +81,7 @@ size_t WireReader::takeLength(size_t elementSize) {
 }
 
 void WireReader::copy(void *target, size_t size) {
+  // Once it has failed, every later value is zero, also one that would fit: a message is never understood in part.
   failed |= size > rest.size();
   if (failed || size == 0)
     return;

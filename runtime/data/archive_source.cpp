@@ -39,6 +39,8 @@ public:
   explicit PackedPayload(ZipEntry entry) : entry(std::move(entry)) {}
 
   Expected<std::span<const std::byte>> bytes() override {
+    // Held while unpacking: the ranks of a process share the payload, and all but the first wait instead of unpacking
+    // it too.
     std::lock_guard lock(mutex);
     if (content.empty() && entry.size > 0) {
       MESHPLAN_ASSIGN_OR_RETURN(content, unpack(entry));
@@ -52,7 +54,8 @@ private:
   std::vector<std::byte> content;
 };
 
-/// Maps the number of a complex type to the type of its parts; other numbers stay.
+/// Maps the number of a complex type to the type of its parts; other numbers stay. Their order in torch is ComplexHalf,
+/// ComplexFloat, ComplexDouble (9 to 11), as Half, Float, Double (6 to 8).
 int64_t partsOfScalarType(int64_t number) { return number >= 9 && number <= 11 ? number - 3 : number; }
 
 /// torch's ScalarType, numbered as in the archive's schema.
@@ -114,8 +117,10 @@ std::optional<std::vector<int64_t>> readSymInts(const Json &json) {
 
 /// The number of payload elements up to the last one that a strided tensor uses; nullopt on overflow.
 std::optional<int64_t> reachOf(const StoredTensor &tensor) {
+  // An empty tensor uses no element, and `extent - 1` would be negative below.
   if (std::ranges::find(tensor.shape, 0) != tensor.shape.end())
     return tensor.offset;
+  // Example: shape [2, 3], strides [4, 1] and offset 5 reach 5 + 1 + 1 * 4 + 2 * 1 = 12 elements.
   int64_t reach = tensor.offset + 1;
   for (size_t i = 0; i < tensor.shape.size(); ++i) {
     int64_t step;
@@ -166,6 +171,7 @@ class Archive {
 public:
   explicit Archive(std::vector<ZipEntry> list) {
     for (ZipEntry &entry : list)
+      // PyTorch names the root after the file that was saved, which may have been renamed since.
       if (size_t slash = entry.name.find('/'); slash != std::string::npos)
         entries.emplace(entry.name.substr(slash + 1), std::move(entry));
   }
@@ -208,6 +214,7 @@ Expected<StoredTensor> readWeight(Archive &archive, const std::string &name, con
   if (!entry)
     return Status::error(StatusCode::notFound, "the archive has no ", path);
   std::optional<int64_t> reach = reachOf(tensor);
+  // Checked once here, so that later reads of any slice stay inside of the payload.
   if (!reach || *reach > static_cast<int64_t>(entry->size) / dtypeSize(tensor.dtype))
     return Status::error(StatusCode::corrupted, "shape ", shapeText(tensor.shape), " of ", dtypeName(tensor.dtype),
                          " in ", entry->size, " bytes (exported on the meta device?)");

@@ -35,6 +35,8 @@ static uint32_t moved(uint32_t remainder, uint32_t over) {
   return static_cast<uint32_t>(crc32_combine_op(remainder, 0, over));
 }
 
+/// CRC-32 begins with the remainder ~0 and inverts the end. By linearity the part of the beginning can be added last:
+/// it is what ~0 becomes over `size` bytes of zeros.
 uint32_t checksumOfSum(uint32_t sum, int64_t size) { return sum ^ ~moved(~uint32_t(0), movingOver(size)); }
 
 void BlockSums::close() {

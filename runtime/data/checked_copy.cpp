@@ -1,4 +1,17 @@
 //===- checked_copy.cpp - reading with checksums --------------------------===//
+//
+// Reading and checking at once: a block is compared by a single reader, while its bytes are in the cache for the copy.
+// Which reader, follows from a hash of the tensor's name and the number of the block, without communication. The hash
+// draws an element of the block, and one of the ranks that hold this element, by its number among them.
+//
+// Example: mesh dp=2, tp=3, and rows over tp. Of block 1 an element in row 40 is drawn, and number 0 of its 2 holders.
+// Rank (0, 1) reads row 40 and is number 0, so it compares all of block 1, of which it copies only a part; rank (1, 1)
+// reads the same rows and leaves it out.
+//
+// A block that a reader copies completely is compared chunk by chunk with the copy. One that it copies in part is
+// compared when its runs have moved past it, or at the end.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/data/checked_copy.h"
 
@@ -81,12 +94,15 @@ private:
 };
 
 bool BlockCheck::isOwn(int64_t block, const SliceRanges &ranges, ReaderShare share) const {
-  // A hash of the tensor's name and the block, so that all readers agree on it without communication.
+  // A hash of the tensor's name and the block, so that all readers agree on it without communication. It chooses an
+  // element of the block, and not only a rank: a rank without an element of the block would have to read all of it for
+  // the comparison alone.
   uint64_t draw = hashBytes(std::as_bytes(std::span(tensor.name)), static_cast<uint64_t>(block));
   if (static_cast<int64_t>(draw % share.count) != share.place)
     return false;
   Range bytes = rangeOf(block);
   int64_t byte = bytes.offset + static_cast<int64_t>((draw >> 16) % bytes.size);
+  // An entry of an archive may have more elements than the tensor, hence the second remainder.
   std::vector<int64_t> place = positionOf(byte / dtypeSize(tensor.dtype) % elementCount(tensor.shape), tensor.shape);
   auto isRead = [](const std::vector<Range> &list, int64_t index) {
     return std::ranges::any_of(

@@ -29,6 +29,7 @@ Status addIndexed(TensorSourceBuilder &builder, const std::string &directory, co
   Json index = Json::parse(text, text + file.bytes().size(), nullptr, /*allow_exceptions=*/false);
   if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object())
     return Status::error(StatusCode::corrupted, indexPath, ": no weight_map");
+  // Only the tensors of the index count, although its files may have others.
   std::map<std::string, TensorsByName> shards;
   for (const auto &[name, shard] : index["weight_map"].items()) {
     if (!shard.is_string())

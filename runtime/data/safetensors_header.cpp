@@ -74,6 +74,7 @@ Expected<std::vector<Entry>> readEntries(std::span<const std::byte> header) {
     return corrupted("the header is not a JSON object");
   std::vector<Entry> entries;
   for (const auto &[name, value] : json.items()) {
+    // Free text of the program that saved the file.
     if (name == "__metadata__")
       continue;
     Expected<Entry> entry = readEntry(name, value);
@@ -128,6 +129,7 @@ Expected<std::vector<StoredTensor>> readSafetensors(const std::string &path, std
   if (bytes.size() < sizeof(headerSize))
     return corrupted(path, ": truncated: a file of ", bytes.size(), " bytes is not a safetensors file");
   std::memcpy(&headerSize, bytes.data(), sizeof(headerSize));
+  // Subtracted and not added: a stated size near 2^64 would overflow a sum.
   if (headerSize > bytes.size() - sizeof(headerSize))
     return corrupted(path, ": truncated, or not a safetensors file: a header of ", headerSize, " bytes in a file of ",
                      bytes.size());

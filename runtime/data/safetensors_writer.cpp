@@ -51,6 +51,7 @@ Expected<SafetensorsWriter::Layout> SafetensorsWriter::layoutOf(const std::strin
     position = end;
   }
   layout.header = headerBytes(header);
+  // The header has the offsets of tensors in the data, so its own size may follow from them.
   int64_t start = static_cast<int64_t>(layout.header.size());
   for (auto &[name, slot] : layout.slots)
     slot.offset += start;
@@ -82,6 +83,7 @@ Expected<SafetensorsWriter> SafetensorsWriter::join(const std::string &path, std
 }
 
 Expected<SafetensorsWriter> SafetensorsWriter::begin(AtomicFile file, Layout layout) {
+  // Each rank that joins does both; they all write the same header and the same size.
   MESHPLAN_RETURN_IF_ERROR(file.write(0, std::as_bytes(std::span(layout.header))));
   // The file gets its final size at once, because ranks write their runs in any order. A region that is never written
   // is zero.
@@ -98,6 +100,8 @@ Expected<SafetensorsWriter> SafetensorsWriter::attach(const std::string &path, c
 
 /// Calls `run`, in order, for the part of each run that lies in a slice of the global tensor.
 static RunFunction within(const SliceRanges &slice, std::span<const int64_t> shape, const RunFunction &run) {
+  // Collected once: slice and shard are cut into different runs, and each run of the shard is cut at these by
+  // bisection.
   std::vector<Range> runs;
   (void)forEachRun(slice, shape, contiguousStrides(shape), [&](int64_t global, int64_t, int64_t count) {
     runs.push_back({global, count});

@@ -23,6 +23,7 @@ public:
     // Trailing whole dims with contiguous elements form one run.
     while (leaf > 0 && strides[leaf - 1] == runLength && isWhole(ranges[leaf - 1], shape[leaf - 1]))
       runLength *= shape[--leaf];
+    // The rows of a range follow one another too, if nothing lies between them.
     rangeIsRun = leaf > 0 && strides[leaf - 1] == runLength;
   }
 
@@ -183,6 +184,8 @@ Status forEachRun(const SliceRanges &ranges, std::span<const int64_t> shape, std
   std::vector<int64_t> local = sliceShape(ranges);
   if (std::ranges::find(local, 0) != local.end())
     return Status();
+  // The cost is the number of runs, whatever their length: one for rows of a row-major tensor, one for each row for its
+  // columns.
   return RunWalk(ranges, shape, strides, run).visit(0, 0);
 }
 
@@ -216,6 +219,8 @@ std::vector<Range> storageSpans(const SliceRanges &ranges, std::span<const int64
   bool tooMany = false;
   auto add = [&](int64_t begin, int64_t, int64_t count) {
     Range run{begin, count};
+    // Only with the last one: runs of a row-major tensor ascend. With other strides this joins fewer than it could,
+    // which costs only requests.
     if (!spans.empty() && (tooMany || areNear(spans.back(), run, gap))) {
       spans.back() = joined(spans.back(), run);
       // Too fragmented: a single span reads more than needed, but in one sequential request.

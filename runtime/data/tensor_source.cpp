@@ -81,6 +81,7 @@ std::shared_ptr<Payload> plainPayload(std::span<const std::byte> bytes) {
 
 Expected<std::span<const std::byte>> TensorSourceBuilder::map(const std::string &path) {
   MESHPLAN_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
+  // The list may move its elements when it grows, but the maps stay where they are, and with them the spans.
   source.files.push_back(std::move(file));
   return source.files.back().bytes();
 }
@@ -151,6 +152,7 @@ Status TensorSource::setChecksums(std::string_view name, BlockChecksums checksum
   auto found = tensors.find(name);
   if (found == tensors.end())
     return Status::error(StatusCode::corrupted, sourcePath, ": no tensor '", name, "', which has checksums");
+  // A wrong number of checksums is damage too: a missing one would leave its block unchecked.
   size_t bytes = found->second.payload->mapped().size(), blocks = 0;
   if (checksums.blockBytes > 0)
     blocks = (bytes + checksums.blockBytes - 1) / checksums.blockBytes;
@@ -179,6 +181,7 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
   // Comparison reads whole blocks, so it is combined with the copy while the bytes are in the cache.
   if (tensor.checksums)
     return copyChecked(tensor, *payload, ranges, share, out.data(), dtype).withContext(what);
+  // The payload may be shared: tied weights and views of one storage have offsets into the same bytes.
   const std::byte *base = payload->data() + tensor.offset * dtypeSize(tensor.dtype);
   return copySlice(base, tensor.dtype, ranges, tensor.shape, tensor.strides, out.data(), dtype);
 }

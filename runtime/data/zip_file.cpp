@@ -93,12 +93,14 @@ Status Directory::open() {
   archive = zip_open_from_source(reader, ZIP_RDONLY, &source.error);
   if (archive)
     return Status();
+  // An archive that was opened owns its source; after a failure it is still ours.
   zip_source_free(reader);
   return damaged("its directory is missing or wrong");
 }
 
 /// The bytes of an entry as stored in the file.
 Expected<Bytes> Directory::dataOf(const zip_stat_t &stat) {
+  // Nothing to read, so the trick below would find no position.
   if (stat.comp_size == 0)
     return Bytes();
   zip_file_t *opened = zip_fopen_index(archive, stat.index, ZIP_FL_COMPRESSED);
@@ -136,6 +138,7 @@ static bool inflateAll(Bytes packed, std::span<std::byte> out) {
   inflate_state state;
   isal_inflate_init(&state);
   constexpr size_t most = std::numeric_limits<uint32_t>::max();
+  // Ends at the last block, or when nothing moves: then the data is truncated, or is more than `out` has room for.
   for (size_t moved = 1; moved > 0 && state.block_state != ISAL_BLOCK_FINISH;) {
     auto in = static_cast<uint32_t>(std::min(most, packed.size())),
          room = static_cast<uint32_t>(std::min(most, out.size()));
@@ -166,6 +169,7 @@ Expected<std::vector<ZipEntry>> readZipDirectory(Bytes file) {
 }
 
 Expected<std::vector<std::byte>> unpack(const ZipEntry &entry) {
+  // Before the allocation: a few bytes could state a size that fills the memory.
   if (entry.size / maxDeflateRatio > entry.data.size())
     return damaged("entry '", entry.name, "': it states an impossible size");
   std::vector<std::byte> content(entry.size);

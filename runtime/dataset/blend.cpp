@@ -37,6 +37,9 @@ Blend::Blend(std::vector<int64_t> given) : weights(std::move(given)) {
 size_t Blend::Walk::nextPart() const {
   int64_t parts = static_cast<int64_t>(counts.size()), scale = 2 * parts - 2, total = blend->total;
   std::optional<size_t> next;
+  // 128 bits suffice: the sum of up to 1024 weights of 2^40 has 50 bits. Before its next sample the count of a part
+  // differs from its share by less than two samples, so the lag below has at most 51 bits, and its products at most 51
+  // + 11 + 40.
   __int128 least = 0;
   for (size_t i = 0; i < counts.size(); ++i) {
     __int128 behind = __int128(blend->weights[i]) * (step + 1) - __int128(total) * counts[i];

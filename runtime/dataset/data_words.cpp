@@ -30,6 +30,7 @@ std::optional<int64_t> parseWeight(std::string_view text) {
       !isDigits(fraction))
     return std::nullopt;
   fraction.resize(most, '0');
+  // At most twelve digits, which fit.
   int64_t weight = std::stoll("0" + whole + fraction);
   return weight > 0 ? std::optional(weight) : std::nullopt;
 }

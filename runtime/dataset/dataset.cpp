@@ -154,6 +154,7 @@ Status Dataset::checkResume(const DataState &saved) const {
     return Status::error(StatusCode::invalid, "the saved run read samples in ",
                          saved.shuffles ? "shuffled" : "the given", " order, this run reads them in ",
                          options.shuffles ? "shuffled" : "the given", " order");
+  // Without shuffling the seed has no influence.
   if (saved.shuffles && saved.seed != options.seed)
     return Status::error(StatusCode::invalid, "the seed of the data is ", options.seed, ", and that of the saved run ",
                          saved.seed, "; help: give the same seed");
@@ -164,6 +165,7 @@ std::vector<SampleLocation> Dataset::locate(Blend::Walk &walk, int64_t position,
   std::vector<SampleLocation> locations;
   for (int64_t i = position; i < position + count; ++i) {
     Blend::Entry entry = walk.at(i);
+    // Example: a part of 5 samples at its turn 12 is in its epoch 2, at position 2 of the order of that epoch.
     int64_t samples = parts[entry.part]->samples(), epoch = entry.turn / samples, sample = entry.turn % samples;
     // Each part and epoch has its own permutation, so a blend reshuffles a small data set each time it wraps around.
     if (options.shuffles)

@@ -1,4 +1,15 @@
 //===- dataset_feed.cpp - one rank's batches ------------------------------===//
+//
+// Two threads take turns; `isAtWork` says whose turn it is, and the lock is held only to change it.
+//
+//   the rank's thread                          the preparing thread
+//   read(batch 0): reads the files itself      waits
+//   advance: isAtWork = true            ---->  announces and reads the same requests of batch 1
+//   step 0                                     isAtWork = false, waits
+//   read(batch 1): waits if need be, copies
+//   advance                             ---->  batch 2
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/dataset/dataset_feed.h"
 

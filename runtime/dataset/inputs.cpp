@@ -38,6 +38,7 @@ Expected<BatchShape> batchShapeOf(std::span<const DataInput> inputs) {
       return Status::error(StatusCode::invalid, "input '", input.name,
                            "' has no dims, and data needs a first one for the samples; help: make it a constant or a "
                            "buffer of the model");
+    // Samples of a file are its rows, and a batch along another dim would have to be transposed for every step.
     if (input.batchDim != 0)
       return Status::error(StatusCode::invalid, "the plan calls dim ", input.batchDim, " of input '", input.name,
                            "' the batch, and data has samples in the first one; help: export the model with the batch "

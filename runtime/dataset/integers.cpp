@@ -35,6 +35,7 @@ template <typename From, typename To> void widen(const std::byte *source, std::b
   for (int64_t i = 0; i < count; ++i) {
     From value;
     std::memcpy(&value, source + i * sizeof(From), sizeof(From));
+    // Keeps the value, since `holdsAll` holds: signed numbers extend their sign, unsigned ones get zeros.
     To wide = static_cast<To>(value);
     std::memcpy(destination + i * sizeof(To), &wide, sizeof(To));
   }

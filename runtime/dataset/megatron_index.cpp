@@ -74,6 +74,7 @@ Expected<MegatronIndex> readMegatronIndex(const std::string &path, std::span<con
   size_t lengths = headerSize, pointers = lengths + 4 * index.sequences;
   // Each sequence must begin where the previous one ends, so that all tokens form one stream.
   for (int64_t i = 0; i < index.sequences; ++i) {
+    // Read by copies: the 34 bytes of the header leave what follows unaligned.
     int32_t length = readAt<int32_t>(bytes, lengths + 4 * i);
     int64_t begin = readAt<int64_t>(bytes, pointers + 8 * i);
     if (length < 0)

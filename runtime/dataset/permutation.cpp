@@ -37,6 +37,7 @@ int64_t Permutation::at(int64_t place) const {
   do {
     uint64_t left = value >> halfBits, right = value & mask;
     for (uint64_t key : keys) {
+      // The upper bits of a product depend on all bits of its factors, the lower ones only on lower bits.
       uint64_t sum = left ^ (mix(right ^ key) >> (64 - halfBits));
       left = right;
       right = sum;

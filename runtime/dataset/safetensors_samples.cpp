@@ -39,6 +39,7 @@ public:
         return source.require({&field.name, 1}, {}).status();
       MESHPLAN_RETURN_IF_ERROR(checkDType(*tensor, field));
       MESHPLAN_RETURN_IF_ERROR(checkShape(*tensor, field));
+      // Pointers into the source, which owns the tensors and is moved no more.
       tensors.push_back(tensor);
     }
     return Status();
@@ -54,6 +55,7 @@ public:
     if (!stored || tensor.dtype == dtype)
       return source.read(tensor, rowOf(sample, ranges), dtype, out);
     int64_t count = elementCount(sliceShape(ranges));
+    // Of one sample only, so the copy is small.
     std::vector<std::byte> narrow(count * dtypeSize(tensor.dtype));
     MESHPLAN_RETURN_IF_ERROR(source.read(tensor, rowOf(sample, ranges), tensor.dtype, narrow));
     convertIntegers(narrow.data(), *stored, out.data(), dtype, count);

@@ -39,6 +39,7 @@ private:
   /// The source of a sample, and the sample's number in that source.
   std::pair<const SampleSource *, int64_t> find(int64_t sample) const {
     assert(sample >= 0 && sample < samples() && "there must be such a sample");
+    // The first end above the number: an empty source ends where the one before it does, and is never chosen.
     size_t index = std::ranges::upper_bound(ends, sample) - ends.begin();
     return {sources[index].get(), sample - (index ? ends[index - 1] : 0)};
   }

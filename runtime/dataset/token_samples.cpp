@@ -30,7 +30,8 @@ struct TokenLayout {
   std::vector<TokenField> fields;
 
   int64_t samplesIn(int64_t tokens) const {
-    // The `next` field of the last sample needs one token more.
+    // The `next` field of the last sample needs one token more. Example: 10 tokens and samples of 3 are 3 samples, also
+    // with a `next` field, whose last one takes tokens 7 to 9. Of 9 tokens it would lack one, so there are 2.
     int64_t shift = std::ranges::max_element(fields, {}, &TokenField::shift)->shift;
     return std::max<int64_t>(0, tokens - shift) / length;
   }

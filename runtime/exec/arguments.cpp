@@ -21,7 +21,7 @@ static int64_t integerOf(const artifact::Arg &arg, flatbuffers::uoffset_t index,
   int64_t scale = arg.microbatch_scales() ? arg.microbatch_scales()->Get(index) : 0;
   if (scale != 0)
     // The number of the microbatch enters as a multiple of the rank's extent: each microbatch starts where the last one
-    // ended.
+    // ended. If the rank has 4 rows of each microbatch, microbatch 2 begins at its row 8.
     integer += view.evaluate({0, expression.value(), expression.dim(), 0, scale * microbatch});
   return integer;
 }

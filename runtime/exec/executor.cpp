@@ -1,4 +1,18 @@
 //===- executor.cpp - one rank of a running program -----------------------===//
+//
+// A rank has two tables of tensors, both by index into Program.values:
+//
+//   initial   what outlives a run: parameters, constants, inputs, states, accumulators
+//   values    what one run sees: begins as a copy of `initial`, gets the results of instructions, loses what is freed
+//
+// Tensors are references, so the copy costs no memory, and an update in place changes the elements that both tables
+// see. An update that makes a new tensor reaches `initial` only after the whole run has succeeded (takeUpdates).
+//
+// One run is: numbers of the step; instructions up to the first update; the action of beforeUpdates; the other
+// instructions; a wait for the device; takeUpdates. A checkpoint copies parameters and states before that action ends,
+// while nothing changes them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/executor.h"
 
@@ -51,6 +65,7 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
   MESHPLAN_RETURN_IF_ERROR(world.agree(artifact.hash()));
   std::unique_ptr<Executor> executor(new Executor(std::move(view), world));
   executor->initial.resize(program.values()->size());
+  // Groups first, because the steps refer to them.
   MESHPLAN_RETURN_IF_ERROR(executor->makeGroups());
   MESHPLAN_ASSIGN_OR_RETURN(executor->program, prepareSteps(executor->view, executor->groups, asked));
   executor->firstUpdate = firstUpdateOf(program);
@@ -60,8 +75,9 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
 }
 
 Status Executor::makeGroups() {
-  // A program with devices of its own has no collectives; the schedule's communicators are for the mesh of the
-  // schedule.
+  // All communicators of the schedule, in its order, also those that this program does not use: with NCCL each creation
+  // is a collective of its ranks, and only the order of creation distinguishes groups of equal name and ranks. A
+  // program with devices of its own has no collectives; the schedule's communicators are for the mesh of the schedule.
   bool ownDevices = view.program().devices() && view.program().devices()->size() > 0;
   if (ownDevices || !view.schedule().communicators())
     return Status();
@@ -102,6 +118,7 @@ Expected<Tensor> Executor::zeros(int value) {
 /// Creates the states that begin at zeros. States that begin as copies are loaded with their parameter.
 Status Executor::makeStates() {
   for (const artifact::State &state : elementsOf(view.program().states())) {
+    // States of both kinds are counted here, also the copies, which are allocated when they are loaded.
     int value = state.value();
     int64_t &bytes = view.isOnHost(value) ? resident.hostStates : resident.states;
     bytes += elementCount(view.shape(value)) * dtypeSize(view.dtype(value));
@@ -143,7 +160,8 @@ template <typename Visit> void forEachShared(const artifact::Program &program, c
 
 void Executor::share(const Executor &owner) {
   // Programs are matched by name, because each numbers its values separately. Tensors are reference counted, so sharing
-  // copies no elements.
+  // copies no elements. The storages are shared too, because registerWith registers the memory that its own table
+  // knows: collectives on borrowed accumulators would otherwise run on unregistered memory.
   storages.share(owner.storages);
   std::map<std::string, int, std::less<>> theirs;
   forEachShared(owner.view.program(), [&](const std::string &name, int value) { theirs[name] = value; });
@@ -175,7 +193,8 @@ Status Executor::loadWeights(const Feed &feed) {
   if (!view.program().parameters())
     return Status();
   std::vector<FeedRequest> requests;
-  // A parameter with parts, or a flat one, has several requests; parameter i ends with request ends[i].
+  // A parameter with parts, or a flat one, has several requests; parameter i ends with request ends[i]. All requests
+  // are made before the first is read, so that the feed can read ahead across parameters.
   std::vector<size_t> ends;
   for (const artifact::Parameter *parameter : *view.program().parameters()) {
     std::ranges::move(requestsOf(view, parameter->value(), namesOf(*parameter)), std::back_inserter(requests));
@@ -223,6 +242,8 @@ Status Executor::loadCopies(const Feed &feed) {
   for (const artifact::State &state : elementsOf(view.program().states())) {
     if (!state.copies())
       continue;
+    // Not under the name of the state: initial weights have no such tensor, and the parameter's elements, converted to
+    // the dtype of the state, are its beginning.
     const artifact::Parameter *parameter = findParameter(view.program(), state.parameter()->string_view());
     MESHPLAN_RETURN_IF_ERROR(loadState(feed, state, namesOf(*parameter)));
   }
@@ -232,6 +253,7 @@ Status Executor::loadCopies(const Feed &feed) {
 void Executor::forgetInputs() {
   for (const artifact::Port &input : elementsOf(view.program().inputs())) {
     int value = input.value();
+    // Both tables refer to the batch, so its memory is free only when neither does.
     initial[value] = Tensor();
     if (!values.empty())
       values[value] = Tensor();
@@ -253,6 +275,7 @@ Status Executor::loadInputs(const Feed &feed) {
 Status Executor::runStep(Step &step, Trace *trace) {
   if (!trace)
     return step.run(values);
+  // On a device these are the times of the host, which enqueues the work and does not wait for it.
   auto begin = Trace::Clock::now();
   Status status = step.run(values);
   trace->add(step.name(), begin, Trace::Clock::now());
@@ -273,6 +296,7 @@ static bool reads(const artifact::Program &program, const artifact::Compute &cal
 void Executor::countFrom(std::string_view parameter, int64_t steps) {
   const artifact::Program &own = view.program();
   for (const artifact::State &state : elementsOf(own.states())) {
+    // A copy begins as its parameter and not at zero, so it has no count of its own.
     if (state.copies() || state.parameter()->string_view() != parameter)
       continue;
     for (flatbuffers::uoffset_t index = 0; index < own.instructions()->size(); ++index)
@@ -290,6 +314,8 @@ Status Executor::runUpdate(size_t index, int64_t uncounted, Trace *trace) {
   Tensor ofOthers = values[count];
   for (const artifact::Setting *setting : *own.settings())
     if (setting->value() == count) {
+      // For a parameter that is trained from step 10 on, step 12 is the third: its averages need the bias correction of
+      // a third step, and those of the other parameters the one of a thirteenth.
       MESHPLAN_ASSIGN_OR_RETURN(values[count], settings.tensorAt(*setting, stepsDone, static_cast<double>(uncounted)));
     }
   Status status = runStep(*program[index], trace);
@@ -333,7 +359,9 @@ Status Executor::runSteps(Trace *trace, const Observer *observer) {
   // A program without updates calls the action too, so that a waiting checkpoint is never left behind.
   if (firstUpdate == program.size())
     MESHPLAN_RETURN_IF_ERROR(beginUpdates());
-  // Operators and collectives on a device are asynchronous; wait for them, so that failures show here.
+  // Operators and collectives on a device are asynchronous; wait for them, so that failures show here. Collectives come
+  // first: their wait has a time-out and names the missing ranks, and the compute stream may itself wait for a
+  // collective of which a peer is missing.
   MESHPLAN_RETURN_IF_ERROR(world.synchronize());
   return synchronizeCompute();
 }
@@ -347,6 +375,7 @@ void Executor::takeUpdates() {
 
 Expected<Tensor> Executor::current(std::string_view name) const {
   for (const artifact::Parameter &parameter : elementsOf(view.program().parameters()))
+    // A tied parameter is known by each of its names.
     for (const flatbuffers::String *own : *parameter.names())
       if (own->string_view() == name)
         return initial[parameter.value()];

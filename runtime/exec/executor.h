@@ -74,7 +74,7 @@ public:
   Settings &numbers() { return settings; }
 
   /// The optimizer counts the steps of this parameter (its first name) only after `steps` effective steps, because its
-  /// states begin there. No effect on a parameter without states.
+  /// states begin there: its call gets a smaller argument `step`. No effect on a parameter without states.
   void countFrom(std::string_view parameter, int64_t steps);
 
   /// Shares tensors with another program of the schedule: parameters, inputs and accumulators of the same names, and

@@ -30,6 +30,7 @@ void FileFeed::announce(const FeedRequest &request) const {
 /// A model that ties two weights has one tensor for both names, so a file with both must have equal elements.
 Status FileFeed::checkSame(const StoredTensor &tensor, const StoredTensor &other, const FeedRequest &request,
                            std::span<const std::byte> bytes) const {
+  // Two names of one stored tensor, as in an archive that keeps ties: equal without reading it again.
   if (other.payload == tensor.payload && other.offset == tensor.offset && other.strides == tensor.strides)
     return Status();
   MESHPLAN_RETURN_IF_ERROR(source.require({&other.name, 1}, request.shape).status());
@@ -58,6 +59,7 @@ static uint64_t seedOf(std::string_view name) {
 
 static void writeElement(uint64_t bits, DType dtype, std::byte *out) {
   if (isFloat(dtype)) {
+    // 24 bits are the mantissa of f32, so the division is exact and each value is equally likely.
     float value = (static_cast<float>(bits >> 40) / static_cast<float>(1 << 24) - 0.5f) * 0.1f;
     convertFloats(reinterpret_cast<const std::byte *>(&value), DType::f32, out, dtype, 1);
     return;

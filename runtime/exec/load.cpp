@@ -26,6 +26,7 @@ void ReadAhead::beforeReading(size_t index) {
   // The current request must be announced at least now.
   if (announced == index)
     announceNext();
+  // The current request is read now and no longer counts as ahead.
   aheadBytes -= bytesOf(requests[index]);
   while (announced < requests.size() && aheadBytes < window)
     announceNext();
@@ -49,7 +50,7 @@ Status meshplan::loadInPieces(const Feed &feed, const FeedRequest &request, int6
     MESHPLAN_ASSIGN_OR_RETURN(Tensor staging, allocateHostTensor(shape, tensor.dtype()));
     return loadThrough(feed, request, staging, tensor);
   }
-  // Whole rows, so that each piece is a slice of the request.
+  // Whole rows, so that each piece is a slice of the request. An empty tensor has been read above, so there are rows.
   int64_t rows = shape[0], step = std::max<int64_t>(1, pieceBytes / (tensor.byteSize() / rows));
   shape[0] = step;
   MESHPLAN_ASSIGN_OR_RETURN(Tensor staging, allocateHostTensor(shape, tensor.dtype()));
@@ -70,6 +71,7 @@ static Status loadSlice(const Feed &feed, const FeedRequest &request, int64_t pi
 
 Status meshplan::loadInto(const Feed &feed, std::span<const FeedRequest> slices, const Tensor &tensor,
                           int64_t pieceBytes) {
+  // A view, because the tensor is row-major: what is read into a part of it arrives in the tensor.
   int64_t begin = 0;
   MESHPLAN_ASSIGN_OR_RETURN(Tensor flat, flatten(tensor));
   for (const FeedRequest &slice : slices) {

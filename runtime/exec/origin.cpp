@@ -85,6 +85,8 @@ static constexpr std::string_view keeping[] = {"aten._to_copy",
 
 /// The tensor whose elements the result of a call has, or -1.
 static int keptBy(const artifact::Compute &call) {
+  // Anything else computes: its elements are its own, and a message that traced them further would name the wrong
+  // tensor.
   if (std::ranges::find(keeping, withoutOverload(call.target()->string_view())) == std::end(keeping))
     return -1;
   for (const artifact::Arg *arg : *call.args())
@@ -105,6 +107,8 @@ static int movedInto(const artifact::Program &program, int value) {
   return found;
 }
 
+/// Searches the program each time. Only messages and resumed parameters ask, so a table of producers is not worth its
+/// memory.
 int meshplan::sourceOf(const artifact::Program &program, int value) {
   std::optional<size_t> index = producingInstruction(program, value);
   if (!index)

@@ -45,6 +45,7 @@ Status meshplan::writePart(const RankView &view, int value, const std::string &n
   SliceRanges held = view.firstHeld(value);
   const SliceRanges *only = held == view.ranges(value) ? nullptr : &held;
   for (const SliceRanges &slice : view.slices(value)) {
+    // The slices of a rank's shard follow one another in its tensor, so each takes the next bytes.
     size_t size = elementCount(sliceShape(slice)) * dtypeSize(view.dtype(value));
     MESHPLAN_RETURN_IF_ERROR(writer.write(name, slice, bytes.first(size), only));
     bytes = bytes.subspan(size);

@@ -1,4 +1,20 @@
 //===- pieces.cpp - the pieces that a rank sends and receives -------------===//
+//
+// Each rank computes the pieces alone, from the shardings in the artifact, and sends no sizes: the peers' ranges are
+// known as well as its own.
+//
+// Example: mesh dp=2, tp=3. The rows of a [6, 6] value are split over tp, and an all-to-all splits its columns instead.
+// Rank 1 is in the group 0, 1, 2 and has rows 2-3 before and columns 2-3 after:
+//
+//   rank 1 sends to      0: rows 2-3 of columns 0-1   1: rows 2-3 of columns 2-3   2: rows 2-3 of columns 4-5
+//   rank 1 receives from 0: rows 0-1 of columns 2-3   1: rows 2-3 of columns 2-3   2: rows 4-5 of columns 2-3
+//
+// The received pieces agree in the columns and differ in the rows, where 0-1, 2-3 and 4-5 fill the 6 rows of the
+// output. That is what makeUp checks, for each dim on its own: the cost is that of the list of runs, not of the
+// elements. Without the check a wrong communicator would leave elements uninitialized, or wait for data that no rank
+// sends.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/pieces.h"
 
@@ -70,12 +86,14 @@ bool makeUp(std::span<const Overlap> pieces, const SliceRanges &holder, int64_t 
       return false;
     differing += differs;
   }
-  // Two pieces that differ in no dim are the same elements twice; differing in two dims, they leave elements out.
+  // Two pieces that differ in no dim are the same elements twice. Pieces that differ in two dims leave elements out:
+  // rows 0-1 of columns 0-1 with rows 2-3 of columns 2-3 fill both dims and yet are half of the [4, 4] tensor.
   return differing == (pieces.size() > 1 ? 1 : 0);
 }
 
 /// True if the pieces have each element of the holder's tensor exactly once.
 bool cover(std::span<const Overlap> pieces, const SliceRanges &holder, int64_t CommonRun::*side) {
+  // Without elements there are no runs to compare, and nothing can be missing.
   return elementCount(sliceShape(holder)) == 0 || makeUp(pieces, holder, side);
 }
 
@@ -112,7 +130,8 @@ Expected<Pieces> exchange(const artifact::Start &start, MovedTensor moved, const
   return result;
 }
 
-/// Pairs holders and receivers of each part in the order of their indices, so that all ranks find the same pairs.
+/// Pairs holders and receivers of each part in the order of their indices, so that all ranks find the same pairs. A
+/// part may have several holders, and none may send twice: a permute has one receiver for each sender.
 Expected<Pieces> permute(MovedTensor moved, const Holdings &holdings) {
   Pieces pieces;
   std::vector<bool> taken(holdings.inputs.size(), false);

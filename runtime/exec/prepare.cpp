@@ -32,7 +32,8 @@ private:
   std::vector<int> freed;
 };
 
-/// A step that is the last use of some values, and frees them.
+/// A step that is the last use of some values, and frees them. One step and not two, because steps have the indices of
+/// instructions.
 class LastUse final : public Step {
 public:
   LastUse(std::unique_ptr<Step> user, std::vector<int> freed) : user(std::move(user)), free(std::move(freed)) {}
@@ -114,7 +115,8 @@ private:
     MESHPLAN_ASSIGN_OR_RETURN(auto own, piecesFor(action.output()));
     MESHPLAN_ASSIGN_OR_RETURN(auto step, prepareStart(view, instruction, std::move(own),
                                                       copied.contains(action.input()), *groups[action.communicator()]));
-    // The wait finds its start by the sequence number. Verification guarantees that the start comes first.
+    // The wait finds its start by the sequence number. Verification guarantees that the start comes first. The address
+    // stays valid, since the list of steps owns the step by a pointer.
     started[action.sequence()] = step.get();
     return std::unique_ptr<Step>(std::move(step));
   }

@@ -1,4 +1,14 @@
 //===- program_runner.cpp - a program and those before it -----------------===//
+//
+// One step of 4 microbatches, of which the program "accumulate" runs 3 and "step" the last one:
+//
+//   loss scale and number of skipped steps, from the guard
+//   accumulators to zeros; the programs share tensors again
+//   accumulate   microbatch 0, 1, 2     gradients are added to the accumulators
+//   step         microbatch 3           its gradients too; reduction, clipping, optimizer
+//   judge        counts non-finite gradients; the guard adapts the scale of the next step
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/program_runner.h"
 
@@ -19,10 +29,12 @@ Expected<ProgramRunner> ProgramRunner::create(const Artifact &artifact, const ar
   for (const artifact::Program *each : *artifact.schedule().programs())
     if (runnerOf(*each) == name) {
       MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, *each, world));
-      // In the order of the artifact, which is the order of execution.
+      // In the order of the artifact, which is the order of execution. All ranks create the executors in this order
+      // too, since creating one is a collective.
       made.passes.push_back({std::move(executor), each->runs()});
     }
   MESHPLAN_ASSIGN_OR_RETURN(made.last, Executor::create(artifact, program, world, asked));
+  // Allocates them: the programs before the last one have none of their own, and borrow these when they share.
   MESHPLAN_RETURN_IF_ERROR(made.last->clearAccumulators());
   return made;
 }
@@ -76,12 +88,14 @@ StepCounters ProgramRunner::counters() const {
     return counters;
   counters.skipped = guard->skipped();
   counters.stepsInRow = guard->inRow();
+  // A guard without a scale only counts skipped steps, and 0 stands for its missing scale.
   if (last->numbers().find("loss_scale", last->steps()))
     counters.lossScale = guard->lossScale();
   return counters;
 }
 
 Status ProgramRunner::resume(const StepCounters &counters) {
+  // A skipped step ends a row, so a row has at most the steps that counted.
   bool isPossible = counters.steps >= 0 && counters.skipped >= 0 && counters.skipped <= counters.steps &&
                     counters.stepsInRow >= 0 && counters.stepsInRow <= counters.steps - counters.skipped &&
                     (counters.lossScale == 0 || isLossScale(counters.lossScale));
@@ -108,7 +122,8 @@ double ProgramRunner::firstScale() const { return last->numbers().find("loss_sca
 
 Status ProgramRunner::setNumber(std::string_view name, double number) {
   MESHPLAN_RETURN_IF_ERROR(giveNumber(name, number));
-  // A new scale restarts the count of good steps.
+  // A new scale restarts the count of good steps. The number of skipped steps stays, because the optimizer's bias
+  // correction depends on it.
   if (guard && name == "loss_scale")
     guard.emplace(last->place().program().guard(), number,
                   StepCounters{.steps = last->steps(), .skipped = guard->skipped()});
@@ -116,6 +131,8 @@ Status ProgramRunner::setNumber(std::string_view name, double number) {
 }
 
 Status ProgramRunner::giveNumber(std::string_view name, double number) {
+  // Most settings belong to the last program alone: an accumulating program has no learning rate. So only the last
+  // program decides whether the name exists.
   for (Pass &pass : passes)
     if (Status status = pass.program->setNumber(name, number); !status.ok() && status.code() != StatusCode::notFound)
       return status;
@@ -147,6 +164,7 @@ Status ProgramRunner::runPasses(Trace *trace) {
     }
     // Values of the last run may be views of the batch, and would keep it alive when the next one is loaded.
     pass.program->forgetRun();
+    // The last program continues the count: after 3 runs it is the microbatch number 3.
     microbatches = pass.runs + 1;
   }
   return last->begin(number, microbatches - 1);
@@ -174,6 +192,7 @@ Status ProgramRunner::setGuardedNumbers() {
     return Status();
   std::optional<double> scale = last->numbers().find("loss_scale", last->steps());
   if (!guard)
+    // Not in `create`: the user may set the first scale before the first run.
     guard.emplace(program.guard(), scale.value_or(1));
   last->numbers().setSkipped(guard->skipped());
   return scale ? giveNumber("loss_scale", guard->lossScale()) : Status();
@@ -205,10 +224,12 @@ Status ProgramRunner::judge(const NonfiniteNotes &notes) {
     return Status();
   const artifact::Port *count = findOutput(view.program(), wanted->output()->string_view());
   MESHPLAN_ASSIGN_OR_RETURN(lastOutcome.nonfinite, readInteger(last->valueOf(count->value())));
-  // All ranks have the same count, so their guards stay equal without communication.
+  // Also after a good step: a row of them makes a dynamic scale grow. All ranks have the same count, so their guards
+  // stay equal without communication.
   guard->take(lastOutcome.nonfinite);
   if (lastOutcome.nonfinite == 0)
     return Status();
+  // Read only now: in a good step the counts stay on the device, and the host waits for none of them.
   lastOutcome.notes = notes.read();
   if (!wanted->stops())
     return Status();

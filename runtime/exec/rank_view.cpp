@@ -13,6 +13,7 @@ int64_t RankView::evaluate(const artifact::IntExpr &expression) const {
   if (expression.value() < 0)
     return result;
   DimSharding dim = dimShardingOf(*value(expression.value()).dims()->Get(expression.dim()));
+  // A scale of zero means that the term is absent. It is not evaluated, because a dim with parts has no single offset.
   if (expression.offset_scale() != 0)
     result += expression.offset_scale() * localOffset(dim, meshSizes, coordinate);
   if (expression.extent_scale() != 0)
@@ -39,6 +40,7 @@ SliceRanges RankView::firstHeld(int index) const {
 }
 
 std::vector<int64_t> RankView::globalPosition(int index, int64_t element) const {
+  // `element` counts the rank's tensor, which is the slices one after the other, each in row-major order.
   std::vector<int64_t> shape = globalShapeOf(value(index)), strides = contiguousStrides(shape);
   int64_t begin = 0, place = 0;
   for (const SliceRanges &slice : slices(index)) {
@@ -64,11 +66,17 @@ template <typename Visit> static void forEachAxisOf(const artifact::Value &value
 }
 
 int64_t RankView::holders(int index) const {
+  // Each axis that splits the value divides the ranks into groups of equal size, so the quotient is exact.
   int64_t count = worldSize();
   forEachAxisOf(value(index), [&](const AxisRef &axis) { count /= axis.size; });
   return count;
 }
 
+/// The axes that do not split a value number its holders. Example: mesh dp=2, tp=3 and a weight split over tp. Ranks 1
+/// and 4 hold its second shard, with coordinates (0, 1) and (1, 1); dp alone counts, so they are holders 0 and 1. A
+/// value may be split over a part of an axis. Then the coordinate is a number with several digits: on an axis of 12
+/// that is read as 2 x 3 x 2, a value split over the middle 3 has 2 * 2 holders, numbered by the first and the last
+/// digit.
 int64_t RankView::placeAmongHolders(int index) const {
   std::vector<std::vector<AxisRef>> dividing(meshSizes.size());
   forEachAxisOf(value(index), [&](const AxisRef &axis) { dividing[axis.axis].push_back(axis); });

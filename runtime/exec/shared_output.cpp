@@ -1,4 +1,24 @@
 //===- shared_output.cpp - one file written by all ranks ------------------===//
+//
+// How the ranks write one file together. A collective stands between any two steps of which one needs the other:
+//
+//   rank 0                                other ranks
+//   choose the temporary name
+//   broadcast the name         ------->   list it for removal
+//   create the file
+//   barrier                    <------>   barrier: the file exists
+//                                         open it
+//   barrier                    <------>   barrier: all have opened it
+//   write shards                          write shards
+//                                         flush
+//   barrier                    <------>   barrier: all shards are on disk
+//   flush, rename
+//   barrier                    <------>   barrier: it has its name
+//
+// Each process flushes its own writes, because on a shared file system rank 0 can flush only what its own machine has
+// cached.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/shared_output.h"
 

@@ -13,6 +13,8 @@ Storages::Storages(const RankView &view, World &world) : view(view), world(world
     Storage storage{buffer.name()->str(), 0, view.dtype(buffer.values()->Get(0)), buffer.registered(), Tensor()};
     // The values of a buffer are adjacent, without padding: a collective over the buffer moves all of them at once.
     for (int32_t value : *buffer.values()) {
+      // Example: the shards of two parameters have 6 and 4 elements. They lie at 0 and 6 of a storage of 10, and one
+      // collective moves elements 0 to 9.
       regions[value] = {storages.size(), storage.elements};
       storage.elements += elementCount(view.shape(value));
     }
@@ -22,7 +24,7 @@ Storages::Storages(const RankView &view, World &world) : view(view), world(world
 
 Status Storages::make(Storage &storage) {
   std::shared_ptr<void> memory;
-  // Registered memory must come from the library of the communicator.
+  // Registered memory must come from the library of the communicator. An empty shard needs none.
   if (storage.isRegistered && storage.elements > 0) {
     MESHPLAN_ASSIGN_OR_RETURN(memory, world.allocateBuffer(storage.elements * dtypeSize(storage.dtype)));
   }
@@ -63,6 +65,7 @@ std::map<int, std::vector<size_t>> Storages::uses() const {
       // An in-place result has a new value number but the same memory.
       holders[made] = holder->second;
   };
+  // In the order of the program, so that an in-place result is known before the collective that reads it.
   for (const artifact::Instruction *instruction : *view.program().instructions()) {
     if (const artifact::Compute *compute = instruction->action_as_Compute(); compute && compute->overwrites())
       for (flatbuffers::uoffset_t i = 0; i < compute->overwrites()->size() && i < compute->outputs()->size(); ++i)
@@ -90,7 +93,8 @@ std::map<int, std::vector<size_t>> Storages::uses() const {
 }
 
 Status Storages::registerWith(const Groups &groups) {
-  // Registration is expensive, so it is done once.
+  // Registration is expensive, so it is done once. The storages keep their memory for as long as the program lives, so
+  // a registration stays valid.
   if (std::exchange(isDone, true))
     return Status();
   for (const auto &[communicator, used] : uses())

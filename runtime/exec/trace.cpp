@@ -15,6 +15,7 @@ static double microseconds(Trace::Clock::duration duration) {
 
 std::string Trace::text() const {
   nlohmann::json list = nlohmann::json::array();
+  // The text is read by another rank, so an event has the ticks of this rank's clock; `shift` makes them comparable.
   for (const Event &event : events)
     list.push_back({event.name, event.begin.time_since_epoch().count(), event.end.time_since_epoch().count()});
   return list.dump();

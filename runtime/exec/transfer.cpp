@@ -6,12 +6,15 @@
 
 using namespace meshplan;
 
+/// The number of copies is the product of the numbers of runs of the dims, mostly 1: a split dim has one run, a dim
+/// with three parts has three. Each copy is of a strided view, and its elements are left to the library, so that it is
+/// one kernel on a device.
 static Status copyRuns(std::span<const std::vector<CommonRun>> dims, int64_t dim, const Tensor &source,
                        const Tensor &target) {
   if (dim == static_cast<int64_t>(dims.size()))
     return copyElements(source, target);
   for (const CommonRun &run : dims[dim]) {
-    // A whole dim needs no views.
+    // A whole dim needs no views, and its run is the only one.
     if (run.size == source.shape()[dim] && run.size == target.shape()[dim])
       return copyRuns(dims, dim + 1, source, target);
     MESHPLAN_ASSIGN_OR_RETURN(Tensor from, narrow(source, dim, run.source, run.size));
@@ -41,6 +44,8 @@ Status meshplan::packRun(const Tensor &from, Range run, const Tensor &into, int6
   if (from.isContiguous()) {
     MESHPLAN_ASSIGN_OR_RETURN(Tensor elements, flatten(from));
     return copyRun(elements, run.offset, into, target, run.size);
+    // A copy of the whole tensor would take as much memory as the tensor. The boxes of a run are few: elements 2 to 7
+    // of a [3, 3] tensor are the end of row 0, row 1, and two elements of row 2.
   }
   for (const SliceRanges &box : slicesOfRun(wholeTensor(from.shape()), run)) {
     Tensor part = from;

@@ -24,6 +24,7 @@ Expected<std::optional<MeetingPoint>> meshplan::meetingPointOf(const Environment
   std::string port = textOf(environment, "MASTER_PORT");
   if (meeting.host.empty() && port.empty())
     return std::optional<MeetingPoint>();
+  // Half of an address is left over from another job, and a guess for the other half would connect to a foreign store.
   if (meeting.host.empty() || port.empty())
     return Status::error(StatusCode::invalid, meeting.host.empty() ? "MASTER_PORT" : "MASTER_ADDR", " is set and ",
                          meeting.host.empty() ? "MASTER_ADDR" : "MASTER_PORT",

@@ -99,6 +99,7 @@ Status readLocal(const Environment &environment, Placement &placement) {
                            *placement.localSize);
     return Status();
   }
+  // A number of processes without a number of this process says nothing about it.
   placement.localSize.reset();
   return Status();
 }
@@ -179,6 +180,15 @@ static Status checkTorchrun(const Placement &placement, const Workload &workload
                        workload.ranks, ", or start one process, which runs all ranks");
 }
 
+/// The choice without --backend, for several ranks:
+///
+///   device   processes, and who started them     backend   hosts
+///   cpu      1                                   threads   threads
+///   cpu      several, MPI                        mpi       mpi
+///   cpu      several, torchrun                   refused
+///   cuda     1, with a GPU for each rank         nccl      threads
+///   cuda     several, MPI                        nccl      mpi
+///   cuda     several, torchrun or a store        nccl      store
 Expected<Connection> chooseBackend(std::string_view asked, const Placement &placement, const Workload &workload,
                                    const std::optional<MeetingPoint> &meeting) {
   MESHPLAN_RETURN_IF_ERROR(checkBackend(asked, workload));
@@ -188,6 +198,8 @@ Expected<Connection> chooseBackend(std::string_view asked, const Placement &plac
                          "); help: leave out --backend, or start one process");
   // First the connection of the hosts: the backend of GPUs needs one for its set-up and for failures.
   Hosts hosts = placement.alone() ? Hosts::threads : hostsOf(placement, meeting);
+  // This rank cannot read the schedule. The others, which may, expect nccl with a store, and must learn of the failure
+  // there.
   bool mayBeCuda = workload.device.empty() && asked.empty() && hosts == Hosts::store;
   // If the schedule cannot be read, each process reports that by itself.
   if (workload.device.empty() && hosts == Hosts::mpi && isSlurm(placement))

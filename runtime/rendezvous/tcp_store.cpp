@@ -41,6 +41,7 @@ public:
     return checked<Expected<std::string>>([&] { return textOf(store->get(key)); });
   }
   Expected<std::string> setOnce(const std::string &key, const std::string &value) override {
+    // No value is empty, so comparing with the empty value finds a new key only.
     return checked<Expected<std::string>>([&] { return textOf(store->compareSet(key, {}, bytesOf(value))); });
   }
   Expected<bool> has(const std::vector<std::string> &keys) override {
@@ -81,6 +82,7 @@ Expected<std::unique_ptr<KeyValueStore>> meshplan::openTcpStore(const TcpAddress
   c10d::TCPStoreOptions options;
   options.port = address.port;
   options.isServer = serves;
+  // Without waiting for the others: a process that never comes would hang the one that serves.
   options.waitWorkers = false;
   options.timeout = limit;
   auto opened = guarded([&]() -> Expected<std::unique_ptr<KeyValueStore>> {

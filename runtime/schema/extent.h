@@ -41,7 +41,8 @@
 // parallelism stores parameters and optimizer states in this form.
 //
 // Header only, standard library only, no state. All functions are pure and
-// thread safe. Preconditions are asserted: the compiler has verified them.
+// thread safe. Preconditions are asserted: the dialects of the compiler, or the
+// loader of the artifact, have verified them.
 //
 //===----------------------------------------------------------------------===//
 

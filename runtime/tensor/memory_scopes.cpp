@@ -21,6 +21,7 @@ PoolScope::PoolScope(std::shared_ptr<MemoryPool> device, std::shared_ptr<MemoryP
 
 PoolScope::~PoolScope() { poolsOfThread() = std::move(outer); }
 
+/// A scope without effect inside one with effect must not end it, hence `or`.
 HostScope::HostScope(bool isOnHost) : outerIsHost(isHostOfThread()) { isHostOfThread() |= isOnHost; }
 
 HostScope::~HostScope() { isHostOfThread() = outerIsHost; }

@@ -68,7 +68,10 @@ static bool isCount(const artifact::Program &program, int value) {
 }
 
 namespace {
-/// Walks from a loss back to the losses of its targets.
+/// Walks from a loss back to the losses of its targets. Example: loss = div(sum(token_loss(..., target)),
+/// count_tokens(target)). The walk goes back through the division, whose divisor is computed from integers only, and
+/// the sum, to a plain class loss: the logarithm of a perplexity. With mul(loss, 0.5) it stops, since a factor is
+/// neither a mean nor a sum.
 class LossWalk {
 public:
   LossWalk(const artifact::Program &program, int value) : program(program), value(value) {}
@@ -127,6 +130,7 @@ bool meshplan::isMeanCrossEntropy(const artifact::Program &program, std::string_
 /// True if all of the numbers, integers of `size` bytes, equal `number`.
 static bool areAll(std::span<const std::byte> numbers, int64_t size, int64_t number) {
   for (; !numbers.empty(); numbers = numbers.subspan(size))
+    // The low bytes of a little-endian number are the same number in a narrower type.
     if (std::memcmp(numbers.data(), &number, size) != 0)
       return false;
   return true;

@@ -54,6 +54,7 @@ Expected<std::optional<EvaluationReport>> Evaluation::run(ProgramRunner &trainin
     MESHPLAN_ASSIGN_OR_RETURN(double number, scalarOutput(program.executor(), loss));
     // Batches have equal size, so the mean of their means is the mean over all samples.
     report.loss += number / static_cast<double>(batches);
+    // The loss is the mean over all ranks, so all of them find the same reason; only rank 0 reports it.
     if (std::isnan(number) && report.reason.empty())
       if (std::string text = textOfIgnored(own, *data, batch * data->batch().samples); !text.empty())
         report.reason = "batch " + std::to_string(batch) + ": " + text;

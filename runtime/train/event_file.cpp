@@ -22,6 +22,7 @@ using protozero::pbf_writer;
 
 /// The CRC-32C of a part of a record, masked as the record format requires.
 uint32_t maskedChecksum(std::string_view bytes) {
+  // A checksum of bytes that contain checksums would be weak, hence the mask.
   return std::rotr(crc32cOf(std::as_bytes(std::span(bytes))), 15) + 0xa282ead8;
 }
 
@@ -107,7 +108,7 @@ private:
 std::string nameOfFile() {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  // TensorBoard reads the files of a folder in the order of their names, so the time comes first.
+  // The host and the process, because two runs may begin in the same millisecond.
   auto now = std::chrono::system_clock::now().time_since_epoch();
   return "events.out.tfevents." + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(now).count()) +
          "." + host.data() + "." + std::to_string(::getpid());

@@ -40,6 +40,7 @@ std::string meshplan::collectivesPath(const std::string &folder, int64_t rank) {
 }
 
 Status meshplan::writeCollectives(World &world, const Status &failure, const std::string &folder) {
+  // A rank writes its own file: the ranks may be on several machines, and cannot talk to each other any more.
   Json json = {{"rank", world.rank()}, {"ranks", world.size()}, {"failure", failure.message()}};
   json["collectives"] = entriesOf(world.log());
   // A world for device buffers has a separate log for its host collectives.

@@ -23,6 +23,7 @@ static std::optional<int> squaredNorm(const artifact::Program &program) {
 GradientNorm::GradientNorm(const Executor &step) {
   if (std::optional<int> value = squaredNorm(step.place().program())) {
     own.values = {*value};
+    // The program frees its value after the clipping; this reference keeps the one number.
     own.see = [this](int, const Tensor &tensor) { squared = tensor; };
   }
 }

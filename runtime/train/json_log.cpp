@@ -69,6 +69,7 @@ public:
 
 private:
   Status write(Json line) {
+    // Notes have no step of their own. With the one of the last step a resumed run keeps or drops them with that step.
     lastStep = std::max(lastStep, line["step"].get<int64_t>());
     line["time"] = unixTime();
     // dump would throw on paths that are not UTF-8.

@@ -7,6 +7,8 @@ using namespace meshplan;
 template <typename Tell>
 static Status tellAll(const std::vector<std::unique_ptr<ReportSink>> &sinks, const Tell &tell) {
   for (const auto &sink : sinks)
+    // The first failure ends the run, so the sinks after it are not told: a full disk is a reason to stop, not to train
+    // on without a log.
     MESHPLAN_RETURN_IF_ERROR(tell(*sink));
   return Status();
 }

@@ -14,6 +14,7 @@ Expected<double> meshplan::scalarOutput(const Executor &executor, std::string_vi
   const artifact::Port *port = findOutput(executor.place().program(), name);
   if (!port)
     return Status::error(StatusCode::notFound, "the program has no output '", name, "'");
+  // An output is never partial, so a rank that has its element has the whole number.
   const Tensor &own = executor.valueOf(port->value());
   if (own.elementCount() != 1 || !isFloat(own.dtype()))
     return Status::error(StatusCode::invalid, "output '", name, "' is ", describe(own),

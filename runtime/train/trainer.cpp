@@ -1,4 +1,20 @@
 //===- trainer.cpp - the training loop ------------------------------------===//
+//
+// One iteration, on the three threads of a rank. Ranks meet at the lines with (all):
+//
+//   the rank's thread                     the data's thread       the checkpoint's thread
+//   take batch n, advance                 prepares batch n + 1
+//   forward and backward (all)                                    copies parameters and states
+//   wait for the copy, then optimizer                             writes the copy
+//   agree: stop? maxima of the numbers (all)
+//   poll the checkpoint (all), start one if due
+//   report on rank 0
+//
+// Saving comes after agreeing, because a request to stop saves too, and before the report, which contains its time.
+// What a rank decides alone must not change its sequence of collectives: it would hang, or meet another collective of
+// the others.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/train/trainer.h"
 
@@ -125,6 +141,7 @@ Status Trainer::saveWhenDue(StepReport &report, bool isStopping) {
   bool isDue =
       isStopping || done() == schedule.lastStep || (schedule.saveEvery > 0 && done() % schedule.saveEvery == 0);
   if (isDue)
+    // At a stop or the last step this is the final state, and saveLast finds it saved.
     MESHPLAN_RETURN_IF_ERROR(parts.checkpoints->start(*parts.program, parts.stateToSave()));
   report.checkpointSeconds = secondsSince(begin);
   return tellSaved();
@@ -148,6 +165,7 @@ Status Trainer::runStep() {
   int64_t number = done() + 1;
   moment = "step " + std::to_string(number);
   parts.world->log().beginStep(number);
+  // Also for the collectives between hosts, which have a log of their own on GPUs.
   parts.world->host().log().beginStep(number);
   StepReport report{.step = number, .lastStep = schedule.lastStep, .rates = ratesOf(program)};
   MESHPLAN_RETURN_IF_ERROR(takeBatch(report));

@@ -12,6 +12,7 @@ double Deviation::ratio() const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (!std::isfinite(error) || !std::isfinite(bound))
     return infinity;
+  // A bound of zero is exact equality, as of integers.
   if (bound > 0)
     return error / bound;
   return error > 0 ? infinity : 0;

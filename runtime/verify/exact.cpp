@@ -82,6 +82,8 @@ Status Exact::addDraw(bool gradients) {
     narrow.rounding = static_cast<uint64_t>(drawCount) << 32;
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<Tensor> own, run(narrow));
   for (size_t i = 0; i < subjects.size(); ++i) {
+    // The optimizer's subjects are undefined on both sides: each rank compares them itself. A draw without gradients
+    // lacks these.
     if (!own[i].defined() || !tensors[i].defined())
       continue;
     MESHPLAN_ASSIGN_OR_RETURN(ElementErrors errors, errorsOf(own[i], tensors[i]));

@@ -62,6 +62,7 @@ static const artifact::Parameter *parameterAt(const artifact::Program &program, 
 const artifact::State *meshplan::masterOf(const artifact::Program &program, int parameter) {
   const artifact::Parameter *owner = parameterAt(program, parameter);
   for (const artifact::State &state : elementsOf(owner ? program.states() : nullptr))
+    // Other states begin at zeros, so a state that copies its parameter is the master weight.
     if (state.copies() && state.parameter()->string_view() == owner->names()->Get(0)->string_view())
       return &state;
   return nullptr;

@@ -13,6 +13,7 @@ using namespace meshplan;
 template <typename Move>
 static Status forEachPiece(std::span<const SliceRanges> slices, std::span<const int64_t> shape, const Move &move) {
   int64_t size = dtypeSize(DType::f64), begin = 0;
+  // A flat shard has several slices, which follow one another in the part.
   for (const SliceRanges &slice : slices) {
     MESHPLAN_RETURN_IF_ERROR(
         forEachRun(slice, shape, contiguousStrides(shape), [&](int64_t global, int64_t local, int64_t count) {

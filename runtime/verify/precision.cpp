@@ -25,6 +25,7 @@ ReferenceCall meshplan::callIn(Precision precision, ReferenceCall call) {
   for (Argument &argument : call.arguments)
     if (auto *dtype = std::get_if<DType>(&argument.content))
       *dtype = dtypeIn(precision, *dtype);
+  // LibTorch does not have this product in f64.
   bool isWideProduct = precision == Precision::wide && call.target == "aten._grouped_mm.default";
   if (call.target == "meshplan.grouped_mm" || isWideProduct)
     compose(call);

@@ -104,6 +104,9 @@ Expected<Tensor> RankCheck::gathered(Group &group, const Subject &subject, const
   std::vector<SliceRanges> own;
   if (place.isFirstHolder(subject.held))
     own = place.slices(subject.held);
+  // Zeros elsewhere, so that the sum puts the parts together. Example: mesh dp=2, tp=3, and states split over dp. Ranks
+  // 0 and 3 hold the same shard of the parameter, and each one half of its master weight; the sum has both halves, and
+  // the shards of the other ranks.
   MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, assembled(held, own, shape));
   const CollectiveLabel label{.sequence = -1, .origin = "the parts of '" + subject.name + "'"};
   MESHPLAN_RETURN_IF_ERROR(waitFor(

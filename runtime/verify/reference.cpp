@@ -1,4 +1,15 @@
 //===- reference.cpp - the exported model on one rank ---------------------===//
+//
+// What the program under test is compared with: the exported graph, on whole tensors, with derivatives by PyTorch's
+// autograd. It shares the operators with the program (prepareCall), but no sharding, no collective, no derivative of
+// the compiler and no optimizer, so an error in one of these shows as a difference.
+//
+// In f64 its result counts as exact. In its own precision it shows how far PyTorch itself is from that. One such run is
+// a random number, so further runs perturb the rounding of each result that depends on weights, with a seed for each
+// value: values take the seeds from `rounding` on, gradients those after them, and the next microbatch begins where no
+// seed has been used.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/verify/reference.h"
 
@@ -117,7 +128,7 @@ static InputPart inputPartOf(const artifact::Schedule &schedule, std::string_vie
   for (size_t dim = 0; dim < std::min(shape.size(), part.whole.size()); ++dim)
     if (shape[dim] > 0 && part.whole[dim] != shape[dim])
       // With microbatches that have their own mean, the model was exported for one microbatch; only the batch dim
-      // differs.
+      // differs. Example: the step takes [8, 96] and the exported model [2, 96]: 4 microbatches along dim 0.
       part.dim = dim, part.count = part.whole[dim] / shape[dim];
   return part;
 }
@@ -227,6 +238,7 @@ Status Reference::compute(const artifact::Instruction &instruction, Precision pr
   }
   MESHPLAN_RETURN_IF_ERROR(status);
   for (int value : outputs)
+    // An unused result, such as the second one of a norm, may differ from what the archive says without any effect.
     if (value >= 0 && isRead[value])
       MESHPLAN_RETURN_IF_ERROR(checkResult(value, precision, values));
   return Status();
@@ -262,6 +274,7 @@ Status Reference::runInstruction(const artifact::Instruction &instruction, Preci
                                  std::span<Tensor> values) const {
   if (const artifact::Free *action = instruction.action_as_Free())
     for (int value : *action->values())
+      // Drops a handle only: what the backward pass needs is kept by the graph.
       values[value] = Tensor();
   if (!instruction.action_as_Compute())
     return Status();
@@ -364,6 +377,7 @@ Expected<ReferenceResult> Reference::runMicrobatch(const ReferenceRun &run, std:
   MESHPLAN_RETURN_IF_ERROR(forEach(programTable->outputs(), [&](const artifact::Port &output) -> Status {
     if (programTable->loss() && output.name()->string_view() == programTable->loss()->string_view())
       loss = values[output.value()];
+    // Detached, because an output with history would keep the graph of this microbatch in memory during all later ones.
     MESHPLAN_ASSIGN_OR_RETURN(result.outputs[output.name()->str()], detached(values[output.value()]));
     return Status();
   }));
@@ -415,6 +429,7 @@ Expected<ReferenceResult> Reference::run(const ReferenceRun &run) const {
     if (part.rounding)
       // Another microbatch needs other seeds.
       *part.rounding += 2 * programTable->values()->size();
+    // The program gives outputs of the whole batch, which no mean of microbatches has the shape of.
     std::erase_if(own.outputs, [](const auto &output) { return !hasMean(output.second); });
     MESHPLAN_RETURN_IF_ERROR(addTo(sums.outputs, own.outputs));
     MESHPLAN_RETURN_IF_ERROR(addTo(sums.gradients, own.gradients));

@@ -1,4 +1,15 @@
 //===- rounding.cpp - programs that round more than the model -------------===//
+//
+// Example: the model has a weight in f32 and reads it in f32. With `gather bf16` the program sends it rounded and
+// widens it again:
+//
+//   w f32 --convert--> bf16 --all-gather--> bf16 --convert--> f32 --> mm
+//
+// The product sees 8 mantissa bits, PyTorch's run 24, so PyTorch's own error does not bound it. A bf16 weight that is
+// read in bf16 takes the same path without the conversions and is right. So each copy of a parameter carries whether it
+// has lost bits of the model's dtype, and only a reader in a wider dtype is a finding.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/verify/rounding.h"
 

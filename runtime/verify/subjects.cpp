@@ -127,6 +127,7 @@ void SubjectList::addStep(SubjectKind kind, const artifact::Gradient &gradient, 
 
 /// Master weights first, then parameters.
 Status SubjectList::addChanged() {
+  // A parameter with a master weight is the rounding of it, so a wrong master is the cause and comes first.
   for (SubjectKind kind : {SubjectKind::master, SubjectKind::parameter})
     for (const artifact::Gradient &gradient : elementsOf(program.gradients())) {
       const artifact::State *master = masterOf(program, gradient.parameter());

@@ -76,6 +76,7 @@ Expected<std::vector<Verdict>> meshplan::judgeWithDraws(std::span<const Subject>
     if (tell)
       tell("perturbing the rounding of the reference, " + std::to_string(exact.draws()) + " of " +
            std::to_string(mostDraws - 1));
+    // The backward pass is the larger part of a run and is left out while only outputs are wrong.
     MESHPLAN_RETURN_IF_ERROR(exact.addDraw(hasWrongGradient));
   }
 }

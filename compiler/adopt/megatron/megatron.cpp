@@ -62,6 +62,7 @@ static std::string bytesText(int64_t bytes) {
 /// True if the flag is one that is refused, but its value asks for the default behaviour.
 bool MegatronReader::asksForNothing(const MegatronFlag &flag) {
   int64_t value = 0;
+  // Scripts set sizes of parallelism that they do not use to 1, and must not be refused for that.
   bool isSize = flag.values.size() == 1 && !StringRef(flag.values[0].text).getAsInteger(10, value);
   if (flag.name == "expert-tensor-parallel-size") {
     int64_t tensor = 1;

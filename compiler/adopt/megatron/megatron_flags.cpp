@@ -43,6 +43,7 @@ void WordReader::advance(size_t bytes) {
 
 /// False at the end.
 bool WordReader::skipSpace() {
+  // Commands are usually pasted from scripts, where a backslash continues the line.
   while (at < text.size() && (llvm::isSpace(text[at]) || text.substr(at).starts_with("\\\n")))
     advance(text[at] == '\\' ? 2 : 1);
   return at < text.size();
@@ -114,6 +115,7 @@ std::optional<std::vector<MegatronFlag>> meshplan::readFlags(const SourceBuffer 
     else if (flags.empty())
       diagnostics.error(word.range, "'" + word.text + "' is not a flag: flags begin with '--'");
     else
+      // Words are values until the next flag, because only the table of flags knows how many there may be.
       flags.back().values.push_back(word);
   for (const MegatronFlag &flag : flags)
     checkFlag(flag, diagnostics);

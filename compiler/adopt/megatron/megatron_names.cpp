@@ -191,9 +191,12 @@ std::optional<FlagRule> meshplan::ruleOf(StringRef name) {
   auto found = llvm::find_if(rules, [&](const NamedRule &rule) { return rule.name == name; });
   if (found != std::end(rules))
     return found->rule;
+  // Options that are on by default are turned off by "--no-NAME" or "--disable-NAME", and concern the same subject.
   StringRef positive = name;
   if (!positive.consume_front("no-"))
     positive.consume_front("disable-");
+  // The lists are tried from the most harmful one to the most harmless: a name that could be in two of them must not be
+  // passed over in silence.
   for (StringRef each : {name, positive}) {
     if (isOneOf(each, changingNumbers))
       return FlagRule{Kind::changing, -1, "", ""};

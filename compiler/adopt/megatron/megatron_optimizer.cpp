@@ -48,6 +48,7 @@ std::optional<int64_t> OptimizerReader::steps(StringRef counted, StringRef sampl
         .help("without it, a step of Megatron has one microbatch on each data-parallel rank");
   if (!all || !batch)
     return std::nullopt;
+  // Megatron counts samples in steps of the global batch; a rest that does not fill a batch makes no step.
   int64_t whole = *all / batch->value;
   std::string part =
       shown(samples) + " " + std::to_string(*all) + " / --global-batch-size " + std::to_string(batch->value);

@@ -45,8 +45,12 @@ Pair quotientOf(PairWriter &writer, const Pair &left, const Pair &right, const D
   if (right.real == noValue)
     return {over(left.imag, right.imag), writer.negated(over(left.real, right.imag))};
   Dims shape = writer.value(right.real).dims;
+  // (a + bi) / (c + di) = ((ac + bd) + (bc - ad)i) / (c^2 + d^2). In f32, c^2 overflows for c = 1e20 although the
+  // quotient is an ordinary number. Divided by the larger of |c| and |d|, both are at most 1 and the norm is between 1
+  // and 2.
   ValueId scale = writer.binary("aten.maximum.default", writer.unary("aten.abs.default", right.real),
                                 writer.unary("aten.abs.default", right.imag), shape);
+  // The quotient does not depend on the scale, so its gradient would be zero up to rounding; it is not computed.
   scale = writer.unary("aten.detach.default", scale);
   ValueId c = writer.binary("aten.div.Tensor", right.real, scale, shape);
   ValueId d = writer.binary("aten.div.Tensor", right.imag, scale, shape);
@@ -100,6 +104,8 @@ ValueId modulusOf(PairWriter &writer, const Pair &self, const Dims &dims) {
   if (self.real == noValue || self.imag == noValue)
     return writer.unary("aten.abs.default", self.real == noValue ? self.imag : self.real);
   ValueId zero = zeroMask(writer, self);
+  // The gradient of hypot at (0, 0) is 0 / 0, a NaN that would spread into all parameters. PyTorch's is 0. So zeros are
+  // replaced by (1, 0) before, and the result by 0 after, which also stops the gradient there.
   ValueId modulus = writer.binary("aten.hypot.default", filled(writer, self.real, zero, 1), self.imag, dims);
   return filled(writer, modulus, zero, 0);
 }
@@ -107,6 +113,8 @@ ValueId modulusOf(PairWriter &writer, const Pair &self, const Dims &dims) {
 ValueId argumentOf(PairWriter &writer, const Pair &self, const Dims &dims) {
   Pair both{writer.realOf(self), writer.imagOf(self)};
   ValueId zero = zeroMask(writer, both);
+  // The gradient of atan2 divides by the square of the modulus, so the same replacement is needed. The value at zero is
+  // kept without a gradient: atan2(0, -0) is pi and not 0.
   ValueId here = writer.binary("aten.atan2.default", both.imag, filled(writer, both.real, zero, 1), dims);
   ValueId atZero = writer.unary("aten.detach.default", writer.binary("aten.atan2.default", both.imag, both.real, dims));
   return writer.write(

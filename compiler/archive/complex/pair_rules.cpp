@@ -125,6 +125,7 @@ bool PairRules::run(const Node &next) {
   Rule rule = llvm::StringRef(next.target).starts_with("aten.") ? ruleOf(name) : nullptr;
   const Value &result = program.value(next.results.front());
   dims = result.dims;
+  // Where the result is real or a truth value (abs, eq), the type of the parts is that of the complex operand.
   type = parts = partType(result.type);
   for (ValueId id : program.operands(next))
     if (isComplex(program.value(id).type) && !isComplex(result.type))
@@ -158,6 +159,7 @@ std::optional<std::vector<ValueId>> PairRules::partOf(ValueId Pair::*part) {
   if (!isThere)
     return std::nullopt;
   for (NamedArgument &argument : arguments)
+    // A condition or a shape is the same for both parts and must not be split itself.
     if (isBesideNumbers(name, argument.name))
       visitValues(argument.value, [&](ValueId &id) { id = shapeOf(id); });
   forNumbers([&](ValueId &id) { id = part == &Pair::real ? writer.realOf(pairOf(id)) : writer.imagOf(pairOf(id)); });

@@ -36,6 +36,7 @@ ValueId PairWriter::write(llvm::StringRef target, std::vector<NamedArgument> arg
   node.name = program.values.back().name;
   node.scope = place->scope;
   node.noGrad = place->noGrad;
+  // PyTorch's autocast does not convert complex tensors, so it must not convert the real nodes that stand for them.
   node.autocastOff = everyDevice.str();
   node.source = place->source;
   nodes.push_back(std::move(node));

@@ -1,4 +1,9 @@
 //===- split_complex.cpp - complex tensors as pairs of reals -----*- C++ -*-===//
+//
+// No kernel, collective or optimizer knows complex numbers, so they end here: each complex tensor is a pair of real
+// ones, and each operator of complex tensors the real operators of its rule. Nodes are rewritten in order, so the pairs
+// of a node's operands are known when it is reached. What enters and leaves the graph may not be complex, because names
+// and shapes of parameters, inputs and outputs are those that the user knows.
 
 #include "compiler/archive/complex/split_complex.h"
 
@@ -129,6 +134,7 @@ void ComplexSplitter::splitBuffers() {
     } else if (buffer.persistent) {
       Value &value = program.values[buffer.value];
       Dims dims = value.dims;
+      // [n, m] complex numbers are [n, m, 2] real ones with the same bytes, as torch.view_as_real has them.
       ValueId whole = buffer.value, pairs = partOfValue(whole, "$pairs");
       program.values[pairs].dims.push_back(2);
       Node place;

@@ -32,6 +32,7 @@ bool truthOf(const SymbolicValue &value) { return isFloat(value) ? floatOf(value
 Result finite(double number) { return std::isfinite(number) ? Result(number) : std::nullopt; }
 
 Result whole(double number) {
+  // 2^63 is a double, INT64_MAX is not: comparing with it would round up and accept 2^63.
   constexpr double beyond = 9223372036854775808.0;
   bool fits = number >= -beyond && number < beyond;
   return fits ? Result(static_cast<int64_t>(number)) : std::nullopt;
@@ -39,6 +40,7 @@ Result whole(double number) {
 
 /// Rounds towards minus infinity, as Python.
 Result divideWhole(Kind kind, int64_t left, int64_t right) {
+  // The quotient of the second case does not fit, and C++ leaves it undefined.
   if (right == 0 || (left == INT64_MIN && right == -1))
     return std::nullopt;
   int64_t quotient = left / right, remainder = left % right;
@@ -118,6 +120,7 @@ Result roundDecimal(double number, int64_t digits) {
   if (digits < 0 || digits > 300)
     return std::nullopt;
   std::string text;
+  // Through decimal text, as Python does: scaling by a power of ten would round twice.
   llvm::raw_string_ostream(text) << llvm::format("%.*f", static_cast<int>(digits), number);
   return finite(std::strtod(text.c_str(), nullptr));
 }
@@ -209,6 +212,8 @@ private:
     llvm::Expected<SymbolicValue> holds = run(condition);
     if (!holds)
       return holds;
+    // Only the branch that is taken is evaluated: the other one may have no value, such as a division by 0 that the
+    // condition guards.
     return run(truthOf(*holds) ? value : other);
   }
 

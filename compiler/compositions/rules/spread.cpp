@@ -87,6 +87,7 @@ static std::optional<ComposedDims> varianceDims(const CallView &call, plan::Mesh
 template <bool IsDeviation> static void variance(Composition &composition) {
   Value self = composition.operand("self");
   Rows rows(composition, self, *dimsOf(composition.getView(), rankOf(self)));
+  // PyTorch divides by 0, not by a negative number, where the correction exceeds the number of elements.
   double divisor = static_cast<double>(rows.size()) - composition.getView().getFloat("correction", 1);
   Value spread = rows.squares(/*isCentered=*/true, std::max(divisor, 0.0));
   composition.give(0, IsDeviation ? composition.math().unary("aten.sqrt.default", spread) : spread);
@@ -156,6 +157,7 @@ template <bool IsCentered> static void norm(Composition &composition) {
     result = math.add(result, bias);
   composition.give(0, result);
   unsigned results = composition.getView().results.size();
+  // native_layer_norm returns the mean and the scale, _fused_rms_norm the scale alone.
   if (results == 3)
     composition.give(1, rows.mean());
   if (results > 1)

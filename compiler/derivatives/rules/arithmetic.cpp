@@ -55,6 +55,7 @@ static void divRule(Derivation &derivation) {
                                 ? math.div(gradient, other)
                                 : math.scalar("aten.div.Scalar", gradient, derivation.getView().getFloat("other", 1)));
   if (derivation.wants("other"))
+    // -self / other^2 is -result / other: one division, and no square that may overflow.
     derivation.give("other", math.neg(math.div(math.mul(gradient, derivation.result()), other)));
 }
 
@@ -117,6 +118,7 @@ static void clampRule(Derivation &derivation) {
     Value bound = derivation.operand(name);
     if (!bound && !isNumber(derivation, name))
       continue;
+    // A bound that is trained needs sums over the elements outside; it is too rare for a rule of its own.
     if (derivation.wants(name))
       return differentiateAtRunTime(derivation);
     Value outside = bound ? math.compare(target + ".Tensor", self, bound)
@@ -148,6 +150,7 @@ static void powRule(Derivation &derivation) {
   Arithmetic math(derivation);
   double exponent = derivation.getView().getFloat("exponent", 1);
   Value self = derivation.operand("self");
+  // The formula would give 0 * self^-1, which is NaN for 0.
   if (exponent == 0)
     return derivation.giveZeros("self");
   if (exponent == 1)

@@ -13,6 +13,8 @@ static CallBuilder backwardCall(Derivation &derivation, StringRef target) {
   call.tensor("gradient", derivation.gradient());
   for (StringRef name : sides)
     call.tensor(name, derivation.operand(name));
+  // Nothing of the size of the scores is kept for the backward pass: weights and dropped elements are recomputed from
+  // the operands and from seed, step and number.
   for (StringRef name : {"mask", "key_mask", "seed", "step"})
     if (Value value = derivation.operand(name))
       call.tensor(name, value);
@@ -38,6 +40,8 @@ static void attentionRule(Derivation &derivation) {
     for (auto [name, result] : llvm::zip(sides, call.getResults()))
       derivation.give(name, result);
   }
+  // A call of its own: the sum over the dims along which the mask broadcasts divides in other factors than the
+  // gradients of the heads.
   if (derivation.wants("mask")) {
     Value mask = derivation.operand("mask");
     derivation.give("mask",

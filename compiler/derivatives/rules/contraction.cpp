@@ -59,6 +59,8 @@ static void giveSides(Derivation &derivation, StringRef leftName, StringRef righ
   Value left = derivation.operand(leftName), right = derivation.operand(rightName);
   Value a = asMatrix(math, left, /*isColumn=*/false), b = asMatrix(math, right, /*isColumn=*/true);
   if (derivation.wants(leftName)) {
+    // Batch dims that were broadcast are summed. Matrices keep their two dims, so the shape of `a` is reached before
+    // vectors lose theirs.
     Value made = math.sumTo(product(derivation, gradient, math.transpose(b)), shapeOf(a));
     derivation.give(leftName, math.reshape(made, shapeOf(left)));
   }
@@ -86,6 +88,7 @@ static void matmulRule(Derivation &derivation) {
 static void linearRule(Derivation &derivation) {
   Arithmetic math(derivation);
   Value gradient = derivation.gradient(), weight = derivation.operand("weight");
+  // The result has no dim of outputs, so neither formula below fits.
   if (rankOf(weight) == 1)
     return differentiateAtRunTime(derivation);
   Value input = derivation.operand("input");

@@ -24,6 +24,7 @@ static std::optional<SmallVector<int64_t>> paddingOf(const Derivation &derivatio
     return windowList(view, "padding", dims, 0);
   SmallVector<int64_t> padding(dims, 0);
   for (int64_t dim = 0; dim < dims && word.getValue() == "same"; ++dim) {
+    // The window covers dilation * (size - 1) + 1 elements. If this is even, one end gets one element more.
     int64_t both = dilation[dim] * (shapeOf(derivation.operand("weight"))[dim + 2] - 1);
     if (both % 2 != 0)
       return std::nullopt;

@@ -14,6 +14,8 @@ template <Value (*Slope)(const Derivation &, const Arithmetic &)> static void sl
   derivation.give("self", math.mul(derivation.gradient(), Slope(derivation, math)));
 }
 
+// Slopes are computed from the result where that is possible, as for exp: the result is held for its readers anyway,
+// and the operand may be freed.
 static Value resultItself(const Derivation &derivation, const Arithmetic &) { return derivation.result(); }
 static Value cosine(const Derivation &derivation, const Arithmetic &math) {
   return math.unary("aten.cos.default", derivation.operand("self"));
@@ -89,6 +91,7 @@ static void mishRule(Derivation &derivation) { callBackward(derivation, "aten.mi
 
 /// The gradient where the result is positive.
 static void reluRule(Derivation &derivation) {
+  // The result is positive where the operand is, so the operand need not be held.
   Value result = derivation.result();
   Value gradient = derivation.make("aten.threshold_backward.default")
                        .tensor("grad_output", derivation.gradient())
@@ -156,6 +159,7 @@ static void relu6Rule(Derivation &derivation) { boundedRule(derivation, 0, 6); }
 
 /// log(sigmoid(x)) is -softplus(-x).
 static void logSigmoidRule(Derivation &derivation) {
+  // The slope is sigmoid(-x), which is also the slope of softplus at -x: the two signs cancel.
   Value negated = Arithmetic(derivation).neg(derivation.operand("self"));
   giveSoftplus(derivation, derivation.gradient(), negated, 1, 20);
 }

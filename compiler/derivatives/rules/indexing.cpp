@@ -14,6 +14,7 @@ static void embeddingRule(Derivation &derivation) {
   call.tensor("gradient", derivation.gradient()).tensor("indices", derivation.operand("indices"));
   call.tensor("weight", weight);
   int64_t padding = view.getInt("padding_idx", -1);
+  // -1 is the default of the schema: no padding row. Lower numbers count rows from the end.
   if (padding < -1)
     padding += shapeOf(weight)[0];
   call.integer("padding_idx", padding).literal("scale_grad_by_freq", view.get("scale_grad_by_freq"));
@@ -96,6 +97,7 @@ static void giveSource(Derivation &derivation) {
   Value gradient = gathered(derivation, derivation.gradient(), derivation.operand("index"));
   ArrayRef<int64_t> shape = shapeOf(derivation.operand("src"));
   SmallVector<int64_t> pads;
+  // aten lists the padding of the last dim first.
   for (auto [size, own] : llvm::reverse(llvm::zip_equal(shape, shapeOf(gradient))))
     pads.append({0, size - own});
   if (shapeOf(gradient) != shape)
@@ -143,6 +145,7 @@ static bool indexRows(Derivation &derivation, ArrayRef<Value> indices) {
   SmallVector<int64_t> read(shapeOf(indices[0])), table{shape[0], 1};
   for (int64_t size : shape.drop_front())
     table[1] *= size;
+  // The remainder of a negative number is not negative: -1 becomes the last row.
   Value rows = derivation.make("aten.remainder.Scalar")
                    .tensor("self", indices[0])
                    .integer("other", shape[0])
@@ -161,6 +164,7 @@ static void indexRule(Derivation &derivation) {
   SmallVector<Value> indices;
   for (std::optional<unsigned> operand : derivation.getView().getOperands("indices"))
     indices.push_back(operand ? derivation.getCall().getOperand(*operand) : Value());
+  // Preferred where it fits: the kernel of embeddings adds whole rows, and its record divides rows and features.
   if (!indexRows(derivation, indices))
     giveIndexed(derivation, indices);
 }

@@ -28,6 +28,7 @@ static void catRule(Derivation &derivation) {
     sizes.push_back(shapeOf(tensor)[dim]);
     types.push_back(RankedTensorType::get(shapeOf(tensor), elementOf(gradient)));
   }
+  // One call for all operands; pieces of those that need no gradient are views without readers.
   plan::CallOp pieces = derivation.make("aten.split_with_sizes.default")
                             .tensor("self", gradient)
                             .integers("split_sizes", sizes)
@@ -59,6 +60,7 @@ static void joinGradients(Derivation &derivation, StringRef target) {
   Value self = derivation.operand("self");
   SmallVector<Value> pieces;
   for (unsigned index = 0; index < derivation.getCall().getNumResults(); ++index)
+    // The loss may depend on some pieces only; the others still have positions in the operand.
     pieces.push_back(derivation.gradientOrZeros(index));
   derivation.give("self", derivation.make(target)
                               .tensors("tensors", pieces)

@@ -43,6 +43,7 @@ static void extremeValueRule(Derivation &derivation) {
   SmallVector<int64_t> kept = keptShape(derivation), dims;
   Value self = derivation.operand("self");
   for (auto [dim, size] : llvm::enumerate(kept))
+    // A reduced dim of one element is not summed over, which changes nothing.
     if (size != shapeOf(self)[dim])
       dims.push_back(dim);
   Value gradient = math.reshape(derivation.gradient(), kept);
@@ -73,6 +74,7 @@ template <bool IsDeviation> static void varianceRule(Derivation &derivation) {
       count *= size;
     }
   double divisor = static_cast<double>(count) - view.getFloat("correction", 1);
+  // PyTorch's result is NaN or infinite, and so is its gradient, which the runtime computes in the same way.
   if (divisor <= 0)
     return differentiateAtRunTime(derivation);
   if (Value gradient = view.results.size() > 1 ? derivation.gradient(1) : Value())
@@ -80,6 +82,7 @@ template <bool IsDeviation> static void varianceRule(Derivation &derivation) {
   Value gradient = derivation.gradient(0);
   if (!gradient)
     return;
+  // Recomputed: the forward call keeps only the variance.
   Value mean = math.scalar("aten.div.Scalar", math.sum(self, dims, /*keeps=*/true), static_cast<double>(count));
   Value slope = math.mul(math.sub(self, mean), (IsDeviation ? 1 : 2) / divisor);
   if (IsDeviation) {

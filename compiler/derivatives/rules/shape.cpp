@@ -58,6 +58,9 @@ static void reverseDimsRule(Derivation &derivation) {
 static void sumCopies(Derivation &derivation, ArrayRef<int64_t> counts, bool beside) {
   Arithmetic math(derivation);
   ArrayRef<int64_t> shape = shapeOf(derivation.operand("self"));
+  // For example, [3] repeated twice is x0 x1 x2 x0 x1 x2: as [2, 3] the copies are summed over dim 0. Interleaved it is
+  // x0 x0 x1 x1 x2 x2: as [3, 2] they are summed over dim 1. The reshape only splits dims, so that these may stay
+  // divided.
   size_t lead = counts.size() - shape.size();
   SmallVector<int64_t> split, copies;
   for (auto [dim, count] : llvm::enumerate(counts)) {

@@ -11,6 +11,7 @@ using namespace meshplan;
 static Value padded(const Derivation &derivation, Value value, int64_t dim, int64_t before, int64_t after) {
   if (before == 0 && after == 0)
     return value;
+  // aten lists pairs from the last dim to the first padded one: the pair of `dim` is the last.
   SmallVector<int64_t> shape(shapeOf(value)), pads(2 * (shape.size() - dim), 0);
   shape[dim] += before + after;
   pads[pads.size() - 2] = before;

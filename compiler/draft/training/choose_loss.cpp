@@ -49,6 +49,7 @@ std::optional<std::string> meshplan::chooseLoss(const archive::ExportedProgram &
                              : "outputs that are: " + quotedList(floats, ","));
     return std::nullopt;
   }
+  // A scalar of another name is taken only where a loss is wanted: a model that is not trained may return any number.
   if (floats.size() == 1 && request != LossRequest::ifNamed)
     return floats.front();
   if (floats.empty())

@@ -120,6 +120,8 @@ std::vector<std::string> TrainingDrafter::layers(int64_t most) const {
   for (const OutlineModule &module : facts.model.modules) {
     auto [list, number] = StringRef(module.path).rsplit('.');
     int64_t index = 0;
+    // Outermost lists only: `layers.3` is a layer, and `layers.3.experts.5` a part of it, which a unit or a recomputed
+    // region around the layer contains.
     if (!isNumber(number) || llvm::any_of(llvm::split(list, '.'), isNumber) || number.getAsInteger(10, index) ||
         (most && index >= most))
       continue;
@@ -202,6 +204,8 @@ void TrainingDrafter::addShard(DraftStatement &data) {
     if (axis.role == AxisRole::data)
       axes.push_back(axis.name);
   // With two axes, the inner one shards and the outer one replicates the shards.
+  // Axes are written outermost first, so the inner one connects the ranks that are closest: gathers, which move most,
+  // stay among them.
   AdoptedText shard = wanted.shard;
   shard.text = "shard " + shard.text + (axes.size() == 2 ? " over " + axes.back() : "");
   data.options.push_back(shard);

@@ -1,4 +1,12 @@
 //===- claims.cpp - which entry owns what ----------------------------------===//
+//
+// A claim is something that one entry decides: the style of a module, the layout at a border, the placement of a
+// parameter. Several entries may match it. The entry that matches least owns it, but it must say so with `override` and
+// match a strict subset; otherwise a pattern that is edited later could change what another entry means, and nothing
+// would tell. For example, `layers.*.mlp: colwise tp` and `override layers.0.mlp: replicate`.
+//
+// Only neighbours in the order of sizes are compared. If a matches a strict subset of b, and b one of c, then a matches
+// a strict subset of c, so the chain of neighbours is enough.
 
 #include "compiler/frontend/bind/claims.h"
 #include "compiler/support/layer_names.h"
@@ -39,11 +47,13 @@ private:
     });
     for (size_t i = 0; i + 1 < claimants.size(); ++i) {
       auto pair = std::minmax(claimants[i], claimants[i + 1]);
+      // Of entries of equal size the override comes first, and fails as one that is not a strict subset.
       bool isOverride = entries[claimants[i]].isOverride || entries[claimants[i + 1]].isOverride;
       if (!isOverride)
         conflicts[pair].insert(contested(claim, pair));
       else if (!checkedOverrides.count(pair))
         checkOverride(claimants[i], claimants[i + 1]);
+      // The same two entries meet at every module that both match; they are compared once.
       checkedOverrides.insert(pair);
     }
     owners[claim] = claimants.front();

@@ -106,6 +106,7 @@ bool RestBinder::isInside(const Rest &inner, const Rest &outer) const {
 
 void RestBinder::place(size_t parameter) {
   Rest *owner = nullptr;
+  // A tied parameter is held by several modules, which may be in different blocks.
   for (const OutlineParameterName &name : context.model.parameters[parameter].names)
     for (Rest &rest : rests) {
       if (!std::binary_search(rest.scope.begin(), rest.scope.end(), name.module))

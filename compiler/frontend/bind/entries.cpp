@@ -169,6 +169,7 @@ void EntryBinder::claimAll(size_t entry, const EntryStyles &entryStyles, const E
     claims[{Claim::Parameter, name.module, static_cast<int64_t>(name.parameter)}].push_back(entry);
   for (size_t module : match.modules) {
     if (entryStyles.placesModules()) {
+      // A style places the parameters that the module holds, too: an entry that names one of them must override it.
       claims[{Claim::Style, module, 0}].push_back(entry);
       for (size_t parameter : context.held[module])
         claims[{Claim::Parameter, module, static_cast<int64_t>(parameter)}].push_back(entry);

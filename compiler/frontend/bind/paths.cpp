@@ -69,7 +69,10 @@ void bind::matchEntry(const Context &context, llvm::ArrayRef<PathPattern> nested
   if (!pattern)
     return;
   match.modules = context.modules.match(*pattern);
+  // Each alternative must match something: of `{q_proj, k_porj}` the first would match, and the error in the second
+  // would leave k_proj to another entry.
   for (const PatternSequence &single : singleAlternatives(*pattern)) {
+    // A name of a module never also means a parameter.
     if (!context.modules.match(single).empty())
       continue;
     std::vector<size_t> names = context.parameters.match(single);

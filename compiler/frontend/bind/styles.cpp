@@ -165,6 +165,7 @@ bool bindAxes(const Context &context, const StyleRule &rule, const StyleClause &
 void bindStyle(const Context &context, const StyleClause &clause, std::vector<Word> &usedAxes, EntryStyles &result) {
   const StyleRule *rule = findRule(context, clause.style);
   if (rule == nullptr || reportWordBehindAxis(context, clause)) {
+    // A wrong style still counts as one (placesModules), so that its modules are not reported as uncovered as well.
     result.hasWrongStyle = true;
     return;
   }

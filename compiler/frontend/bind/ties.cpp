@@ -55,6 +55,7 @@ Placement placementOf(const Context &context, const BoundParameter &parameter) {
   return result;
 }
 
+// A style on either side leaves the dims open, so then only axes can be compared.
 bool agree(const Placement &a, const Placement &b) {
   return a.splits && b.splits ? a.splits == b.splits && a.parts == b.parts : a.axes == b.axes;
 }

@@ -258,6 +258,8 @@ void ValueBinder::learn(std::map<std::string, Known> &table, const std::string &
 }
 
 void ValueBinder::learnSymbols() {
+  // One round is not enough: a name learned from the last input may bind a symbol of the first. Knowledge only grows,
+  // so this ends.
   for (size_t before = 0, after = 1; before != after;) {
     before = names.size() + symbols.size();
     for (const BoundInput &input : plan.inputs)

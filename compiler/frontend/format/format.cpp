@@ -194,6 +194,7 @@ void Formatter::comment(size_t i) {
     return;
   }
   // A statement may have ended before the comment on its line, as `a: rowwise tp; // why` does.
+  // Decided before flush(), which empties the statement.
   bool isAfter = !statement.empty() || (!lines.empty() && endLine == token.getLine());
   flush();
   if (isAfter && lines.back().comment.empty() && !lines.back().parts.empty()) {
@@ -246,6 +247,7 @@ bool Formatter::fitsOnLine(size_t open, size_t close) const {
   size_t width = 2 * depth + widthOf(line.key) + !line.key.empty();
   for (const Part &part : line.parts)
     width += widthOf(part.text) + 1;
+  // Each part was counted with a space after it, the last one, too.
   return width <= lineWidth + 1;
 }
 

@@ -67,6 +67,8 @@ std::string format::render(const std::vector<Line> &lines) {
           widest = std::max(widest, widthOf(lines[i].key));
         std::fill(keyWidths.begin() + begin, keyWidths.begin() + end, widest);
       });
+  // Keys are aligned before lines are laid out, because the width of a key decides where a line breaks; comments are
+  // aligned afterwards, because their column depends on the last piece of each broken line.
   std::vector<std::string> texts;
   for (size_t i = 0; i < lines.size(); ++i)
     texts.push_back(layOut(lines[i], keyWidths[i]));

@@ -1,4 +1,9 @@
 //===- error_strategy.cpp - syntax errors in the user's words --------------===//
+//
+// The default strategy of ANTLR repairs the input: it deletes a token, or inserts one that is missing, and parses on.
+// That yields errors about text that the user did not write. Here each statement has at most one error, which is about
+// the token where parsing stopped; the rest of the statement is skipped, and the next one is parsed as usual, so that
+// errors in different statements are all reported by one run.
 
 #include "compiler/frontend/parse/error_strategy.h"
 
@@ -146,6 +151,7 @@ void PlanErrorStrategy::reportError(antlr4::Parser *parser, const antlr4::Recogn
 
 void PlanErrorStrategy::recover(antlr4::Parser *parser, std::exception_ptr) { skipStatement(*parser); }
 
+// Never inserts or deletes a token.
 Token *PlanErrorStrategy::recoverInline(antlr4::Parser *parser) { throw antlr4::InputMismatchException(parser); }
 
 void PlanErrorStrategy::sync(antlr4::Parser *parser) {

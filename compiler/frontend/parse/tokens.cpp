@@ -124,6 +124,8 @@ public:
         continue;
       }
       trackBrackets(in, i);
+      // `user-id` is one name in a path and a difference in an expression; the lexer cannot tell which, because it sees
+      // no more than the characters.
       size_t end = inExpression.back() ? i : endOfName(in, i);
       if (end > i)
         join(in, i, end);
@@ -147,6 +149,7 @@ private:
     size_t type = in[i]->getType();
     bool opens = type == PlanLexer::LEFT_PAREN || type == PlanLexer::LEFT_BRACKET;
     bool closes = type == PlanLexer::RIGHT_PAREN || type == PlanLexer::RIGHT_BRACKET;
+    // Within brackets a line end does not end a statement.
     if (opens && (depth > 0 || isClosed(in, i)))
       ++depth;
     else if (closes && depth > 0)

@@ -86,6 +86,7 @@ static void compareParameters(const Report &before, const Report &after, ReportD
   std::map<std::string, size_t> known;
   for (const ParameterReport &parameter : before.parameters) {
     const ParameterReport *other = others.lookup(parameter.names.front());
+    // Bytes are compared as well: '[96 over tp]' reads the same for tp=2 and tp=3.
     bool isSame = other && other->dtype == parameter.dtype && other->layout == parameter.layout &&
                   other->rankBytes == parameter.rankBytes;
     if (isSame)

@@ -154,6 +154,7 @@ std::vector<Statement> Describer::needs(const Move &move, const Statement &cause
   std::vector<Statement> needs;
   ShardingAttr before = getSharding(move.input()), after = getSharding(move.result());
   for (auto [from, to] : llvm::zip(before.getDims(), after.getDims()))
+    // Only axes that the move adds to a dim: those that it removes are explained by its cause.
     for (const Statement &need : reasons(move.result(), without(to.getAxes(), from.getAxes()))) {
       auto isSame = [&](const Statement &other) { return other.range == need.range; };
       if (need.range.hasLine() && !isSame(cause) && llvm::none_of(needs, isSame))
@@ -181,6 +182,8 @@ ReshardExplanation Describer::reshard(const Move &move) const {
 /// A key that equal reshards of equal layers share.
 static std::string layerKey(const ReshardExplanation &reshard) {
   auto end = [](const End &each) { return each.what + ' ' + withoutIndices(each.name) + ' ' + each.layout + '\n'; };
+  // Layouts, steps and causes are part of the key, so that a layer that moves its tensors differently is listed
+  // separately.
   std::string key = end(reshard.producer) + std::to_string(reshard.statement.range.line) + ':' +
                     std::to_string(reshard.statement.range.column) + ' ' + reshard.statement.text + '\n';
   for (const StepExplanation &step : reshard.steps) {

@@ -1,4 +1,14 @@
 //===- moves.cpp - the reshards of a partitioned program ------------------===//
+//
+// A reshard of the plan is a chain of steps (slice, all_gather, ...), each an operation. The user thinks of the chain
+// as one move from a layout to another, so steps are joined into moves first. A form is the value that a move makes;
+// another move may start from a form instead of from the original value.
+//
+// Which moves does a parameter cause?
+// 1. Those of the parameter itself, as when a shard is gathered before use.
+// 2. At calls where it meets other tensors, those of the other operands, which were moved to fit the shards of the
+//    parameter.
+// 3. Those further on whose statement is that of the parameter, as the sum after a rowwise weight.
 
 #include "compiler/report/explain/moves.h"
 
@@ -8,6 +18,8 @@ using namespace meshplan::plan;
 
 /// True if the step continues the reshard that `before` is part of.
 static bool continues(Operation *before, Operation *step) {
+  // Consecutive moves would look like one chain without the location, which is the statement that caused the step. A
+  // value with a second user is a form in its own right, where several moves begin.
   return before && isReshardStep(before) && before->getResult(0).hasOneUse() && before->getLoc() == step->getLoc();
 }
 
@@ -29,6 +41,7 @@ void MoveTable::addWayTo(Value value, MoveSet &set) const {
   for (Operation *producer = value.getDefiningOp(); producer && isReshardStep(producer);
        producer = moves[way.back()].input().getDefiningOp())
     way.push_back(moveOf.lookup(producer));
+  // The walk goes from the use to the origin; moves are reported in the order in which they run.
   set.insert(way.rbegin(), way.rend());
 }
 
@@ -62,6 +75,7 @@ void MoveTable::addOperandMoves(CallOp call, const llvm::SmallPtrSetImpl<void *>
   bool isDivided = isWeight(parameter) && !getSharding(parameter).isReplicated();
   for (Value operand : call.getOperands()) {
     Operation *producer = operand.getDefiningOp();
+    // The forms of the parameter were added already.
     if (weights.contains(operand.getAsOpaquePointer()) || !producer || !isReshardStep(producer))
       continue;
     unsigned move = moveOf.lookup(producer);

@@ -66,6 +66,8 @@ Value TrainingExplainer::gradientReadBy(CallOp update) {
 }
 
 Value TrainingExplainer::follow(Value gradient, MoveSet &set) {
+  // The optimizer reads a gradient that was accumulated, converted, reduced and perhaps sharded. Explained is what the
+  // backward pass produced, with its partial axes, which are the reason for all the rest.
   while (Operation *op = gradient.getDefiningOp()) {
     moves.addWayTo(gradient, set);
     auto call = dyn_cast<CallOp>(op);

@@ -1,4 +1,8 @@
 //===- describe_settings.cpp - the settings of a plan ---------------------===//
+//
+// Settings are listed for `diff`, with all defaults filled in, so that plans are compared by what they do and not by
+// what they state. A setting that only exists because of another one names it as its container: if only one of two
+// plans has an optimizer, the optimizer is the difference, and not each of its numbers for each parameter.
 
 #include "compiler/report/settings/describe_settings.h"
 #include "llvm/ADT/STLExtras.h"
@@ -13,6 +17,7 @@ using llvm::StringRef;
 /// The shortest text that parses to this number.
 static std::string numberText(double number) {
   std::string text;
+  // 17 digits always parse to the same double, and fewer do for numbers that people write.
   for (int digits = 6; digits <= 17 && (text.empty() || std::strtod(text.c_str(), nullptr) != number); ++digits) {
     text.clear();
     llvm::raw_string_ostream(text) << llvm::format("%.*g", digits, number);

@@ -1,4 +1,20 @@
 //===- dim_blocks.cpp - blocks of dims that are not cut -------------------===//
+//
+// A fixpoint over the calls of a function. Facts about a dim (its block size, repeat count and parts) go to the leading
+// factor of the dim (collect), are merged there with those of the other tensors of the call, and come back to all dims
+// of the factor (spread). Each merge takes the least common multiple of block sizes, so a block fits all operators that
+// compute or read the value. One forward sweep would not do: attention fixes the blocks, and the weights that need them
+// come long before it.
+//
+// Example: 9 query heads of 64 features, 3 key heads (each has 3 sharers).
+//
+//   table   factor of the heads   features of q   features of k
+//   whole   block of 3            blocks of 192   blocks of 64
+//   fine    block of 1            blocks of 64    blocks of 64, repeat 3
+//
+// Over tp = 3 the three blocks of `whole` suffice: a rank has 3 query heads and their key. Over tp = 4 they do not. By
+// the blocks of `fine` the ranks get 3, 2, 2 and 2 query heads, and a key head is on every rank that has one of its
+// sharers.
 
 #include "compiler/sharding/blocks/dim_blocks.h"
 #include "compiler/sharding/op_record.h"
@@ -83,6 +99,7 @@ static void add(SmallVectorImpl<CountedParts> &known, const CountedParts &said) 
   if (same == known.end()) {
     known.push_back(said);
   } else if (same->count != said.count) {
+    // It stays in the list: if it were removed, a later view could bring a count that another view contradicts.
     same->count = CountedParts::disputed;
     same->unit = same->repeat = 1;
   } else if (same->count != CountedParts::disputed) {
@@ -119,6 +136,7 @@ static void addJoined(const DimBlock &own, ArrayRef<unsigned> list, const Factor
   int64_t start = 0;
   for (unsigned factor : list) {
     int64_t extent = rule.factors[factor].size;
+    // Only parts that end at the borders of the factor are facts about it.
     PartBlocks parts = partsWithin(own.parts, start, extent);
     DimBlock said{1, 1, parts, countedWithin(own.counted, start, extent, 0)};
     start += extent;
@@ -147,8 +165,12 @@ void BlockSearch::collect(Value value, const TensorFactors &tensor, const Factor
     int64_t sharers = tensor.sharers(dim), extent = rule.factors[list[place]].size;
     DimBlock &factor = factors[list[place]];
     if (sharers > 1)
+      // The sharers of a block of keys form one block of queries, unless the block may be on several ranks. The repeat
+      // count of the keys stays with them (ofFactors): here it would say that the query heads are shared.
       add(factor, extent, {shares ? 1 : own.size * sharers, 1});
     else
+      // Counted parts are ranges of elements. With factors below, an index of this factor is a run of elements, to
+      // which they do not apply.
       add(factor, extent,
           {joinBlocks(own.size, below, extent * below) / below, own.repeat, scaledDown(own.parts, below),
            below == 1 ? own.counted : SmallVector<CountedParts, 0>()});
@@ -165,6 +187,8 @@ static DimBlock joinedFactors(ArrayRef<unsigned> list, int64_t extent, const Fac
     block.counted.append(countedWithin(factor.counted, 0, rule.factors[index].size, start));
     start += rule.factors[index].size;
     block.size = joinBlocks(block.size, factor.size, extent);
+    // A joined tensor that is not fused is one part. Empty tensors take part in concatenations, too, but a part has
+    // elements.
     if (factor.parts.empty() && rule.factors[index].size != 0)
       block.parts.emplace_back(rule.factors[index].size, factor.size, factor.repeat);
     block.parts.append(factor.parts);
@@ -202,6 +226,7 @@ DimBlock BlockSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64
     return {block.size * below, block.repeat, scaledUp(block.parts, below), countedParts(list, rule, factors)};
   if (block.size % sharers == 0)
     return {block.size / sharers, block.repeat};
+  // A block of queries is part of the sharers of one key. The key then counts once for each block of its sharers.
   return {1, block.repeat == 1 && sharers % block.size == 0 ? sharers / block.size : block.repeat};
 }
 
@@ -211,6 +236,7 @@ bool BlockSearch::spread(Value value, const TensorFactors &tensor, const FactorR
   SmallVector<DimBlock, 4> &own = blocksOf(value);
   for (unsigned dim = 0; dim < tensor.dims.size(); ++dim) {
     int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+    // Merged, not replaced: the facts of other calls about this value must stay, or the fixpoint would oscillate.
     DimBlock joined = own[dim];
     add(joined, extent, ofFactors(tensor, dim, extent, rule, factors));
     changed |= joined != own[dim];

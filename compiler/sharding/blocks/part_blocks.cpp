@@ -13,6 +13,7 @@ int64_t meshplan::joinBlocks(int64_t left, int64_t right, int64_t extent) {
     return 1;
   // Block sizes divide their extents, so that the product fits whenever the extent does.
   int64_t common = left / std::gcd(left, right);
+  // There is no common multiple that divides the extent: the whole dim is the only block that cuts neither.
   if (common > extent / right || extent % (common * right) != 0)
     return extent;
   return common * right;

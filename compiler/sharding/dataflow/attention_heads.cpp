@@ -1,4 +1,11 @@
 //===- attention_heads.cpp - dims that are the size of a head -------------===//
+//
+// Two searches forward through the readers of a value. HeadSizeSearch follows a whole dim along its leading factor: the
+// dim of a product q [b, s, 576] becomes [b, s, 9, 64] and its leading factor the 9 heads, not the head size, so a dim
+// of 576 is not within a head, while a dim of 64 (a single key head) is. PartSearch follows a range of a dim, such as
+// the keys of a fused weight, until operators have separated it; its results then start the first search.
+//
+// Both visit each pair of value and dim once: time is linear in the calls that the value reaches.
 
 #include "compiler/sharding/dataflow/attention_heads.h"
 #include "compiler/sharding/op_record.h"
@@ -15,6 +22,7 @@ static ArrayRef<unsigned> dividedFactors(const TensorFactors &tensor, unsigned d
   ArrayRef<unsigned> factors = tensor.dims[dim];
   if (tensor.isJoined(dim))
     return factors;
+  // A division begins with the major factor. Those below it are divided only after it has become single indices.
   return factors.drop_front(rule.majorFactorIndex(factors)).take_front(1);
 }
 
@@ -113,6 +121,7 @@ public:
 private:
   void add(DimRange range) {
     if (seen.insert({range.value, range.dim}).second)
+      // A range that is all of its dim has been separated: it need not be followed further.
       (range.isAll() ? found : open).push_back(range);
   }
   bool follow(OpOperand &use, DimRange range);
@@ -224,6 +233,8 @@ static std::optional<std::pair<Value, unsigned>> sourceOf(CallOp call, const Ten
   std::optional<std::pair<Value, unsigned>> source;
   for (auto [operand, factors] : llvm::zip(call.getOperands(), rule.operands))
     for (auto [index, operandDim] : llvm::enumerate(factors.dims))
+      // A weight that has the factor computes the elements, as the features of a product. An activation has it too
+      // where elements are only multiplied or moved.
       if (holdsAny(operandDim, tensor.dims[dim]) && (!source || isFromWeights(operand)))
         source = {operand, static_cast<unsigned>(index)};
   return source;

@@ -18,6 +18,7 @@ bool meshplan::isCarrier(Operation *op) {
   const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
   if (!record || !record->isPointwise || call.getNumOperands() != 1 || call.getNumResults() != 1)
     return false;
+  // A pointwise call may broadcast: then elements do not keep their positions.
   return cast<ShapedType>(call.getOperand(0).getType()).getShape() ==
          cast<ShapedType>(call.getResult(0).getType()).getShape();
 }
@@ -36,6 +37,8 @@ BlockArgument meshplan::sourceArgument(Value value) {
 bool meshplan::isBackward(Operation *op) {
   if (auto call = dyn_cast<CallOp>(op); call && call.getBackward())
     return true;
+  // A conversion of an activation is part of the model, in the forward pass. One of a parameter is inserted for its
+  // readers, so it belongs to the pass of these.
   bool isHandedOn = isMove(op) || (isCarrier(op) && sourceArgument(op->getResult(0)));
   return isHandedOn && !op->use_empty() && llvm::all_of(op->getUsers(), isBackward);
 }

@@ -66,6 +66,7 @@ static ModuleBorder findBorderOf(func::FuncOp function, llvm::function_ref<bool(
     }
     for (Value result : call.getResults()) {
       BorderValue output{result, usesAfterReshards(result)};
+      // An update of a buffer is read by the run, not by another module, and has no layout of its own to state.
       llvm::erase_if(output.uses, [&](OpOperand *use) { return isInside(use->getOwner()) || isUpdate(*use); });
       if (!output.uses.empty())
         border.outputs.push_back(std::move(output));

@@ -1,4 +1,8 @@
 //===- canonical_names.cpp - operators with several names in PyTorch ------===//
+//
+// Records, derivatives and compositions are written for one name of each operator. Two kinds of rewrites lead to it:
+// names that are mere synonyms (plainName), and operators that are special cases of others, whose arguments are
+// computed from the static shapes (Renaming).
 
 #include "compiler/sharding/families/canonical_names.h"
 #include "compiler/sharding/record_support/local_args.h"
@@ -145,6 +149,7 @@ private:
   /// Dims that do not move fill the remaining positions in order.
   std::optional<CallRewrite> asPermute() const {
     int64_t rank = call.results.front().getRank();
+    // movedim([a, b, c, d], 2 -> 0): order is [2, -, -, -] first, and the other dims fill it in order, [2, 0, 1, 3].
     SmallVector<int64_t> from = dimsOf("source", rank), to = dimsOf("destination", rank), order(rank, -1);
     if (from.empty() || from.size() != to.size())
       return std::nullopt;

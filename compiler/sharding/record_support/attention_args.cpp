@@ -21,6 +21,9 @@ static DictionaryAttr withSharedHeads(const CallView &call, DictionaryAttr args,
   plan::ShardingAttr sharding = plan::getSharding(call.operands[key]);
   if (!sharding || sharding.getDims()[1].getRepeat() == 1)
     return args;
+  // 9 query heads of 3 key heads (3 sharers) on tp=2: a rank's first query head may be in the middle of a group, so the
+  // kernel cannot derive from local sizes alone which key head belongs to which query head. The indices in the whole
+  // tensor tell: key head = query head / sharers.
   int64_t sharers = call.operands[query].getDimSize(1) / call.operands[key].getDimSize(1);
   args = withArg(args, "first_head", offsetOf(call, query, 1));
   args = withArg(args, "first_key_head", offsetOf(call, key, 1));
@@ -33,6 +36,7 @@ LocalCall localizeAttention(const CallView &call, plan::MeshOp) {
     return unchanged(call);
   DictionaryAttr args = withSharedHeads(call, call.args, *query, *key);
   RankedTensorType type = call.operands[*query];
+  // Dropout draws by the position of a score in the whole tensor, so that the same scores are dropped on every mesh.
   if (dropsByNumber(call) && isDivided(type, 0))
     args = withArg(args, "first_sample", offsetOf(call, *query, 0));
   if (dropsByNumber(call) && isDivided(type, 1)) {

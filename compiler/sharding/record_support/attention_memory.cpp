@@ -97,6 +97,7 @@ private:
 
 int64_t AttentionMemory::reachableKeys(int64_t begin, int64_t end) const {
   int64_t last = causal ? std::min(sizes.keys, end) : sizes.keys;
+  // At least one key remains, as in the kernel: a block in which the window hides all keys still has rows of scores.
   int64_t first = window > 0 ? std::clamp<int64_t>(begin - window + 1, 0, std::max<int64_t>(last - 1, 0)) : 0;
   return last - first;
 }
@@ -215,6 +216,7 @@ int64_t AttentionMemory::matrixBytes(StringRef name, int64_t samples, int64_t he
   if (!operand || call.operands[*operand].getRank() != 4)
     return 0; // an archive may contain anything
   int64_t size = call.operands[*operand].getShape()[3], bytes = samples * heads * length * size * floatBytes;
+  // A conversion copies the part anyway, and makes it row-major.
   if (floatBytes != sizes.elementBytes)
     return bytes;
   int64_t shape[] = {samples, heads, length, size};
@@ -227,6 +229,8 @@ int64_t AttentionMemory::matrixBytes(StringRef name, int64_t samples, int64_t he
 /// the gradient of the queries.
 int64_t AttentionMemory::tileBytes(int64_t rows, int64_t keys) const {
   int64_t repeats = sizes.heads / sizes.groups, scores = repeats * rows * keys;
+  // A tile has several samples only if all heads of one fit. Tiles of several samples copy operands, which the kernel
+  // does only for small ones: hence an eighth of the scores.
   int64_t heads = std::clamp<int64_t>(tileScores / std::max<int64_t>(scores, 1), 1, sizes.groups);
   int64_t samples = heads < sizes.groups
                         ? 1

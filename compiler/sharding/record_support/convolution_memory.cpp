@@ -1,4 +1,13 @@
 //===- convolution_memory.cpp - memory of convolutions --------------------===//
+//
+// Workspace of convolutions on a CPU. There is no formula for it: ATen picks a backend by type, size and layout, and
+// oneDNN picks one of several kernels, which differ by more than the tensors themselves (a matrix of all 3x3 windows is
+// nine times the source). So the choices are mirrored, one function for each kernel, and the constants, such as the
+// size of a buffer, are measured (see the header). A wrong guess makes an estimate of the peak inexact; no result
+// depends on it.
+//
+// The kernels compute with the result allocated. Therefore each function returns a maximum over the phases of a kernel
+// minus the bytes of the result, which the caller counts.
 
 #include "compiler/sharding/record_support/convolution_memory.h"
 #include "compiler/sharding/record_support/cost.h"
@@ -182,6 +191,7 @@ int64_t convolutionBytes(const Convolution &call) {
   Sizes sizes(call);
   if (!isBlocked(call))
     return unblockedBytes(sizes);
+  // The order of these tests is that of the backend: layout first, then the shape of the window, then strides.
   if (call.isSourceChannelsLast && sizes.groups == 1)
     return channelsLastBytes(sizes);
   if (sizes.isPlain() && !sizes.isHalf)

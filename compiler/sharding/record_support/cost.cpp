@@ -43,6 +43,8 @@ OpCost pointwiseCost(const CallView &call, int64_t flops) {
     if (!common || promotionRank(type.getElementType()) > promotionRank(common))
       common = type.getElementType();
   for (RankedTensorType type : call.operands)
+    // A pointwise kernel computes in the common type of operands and result; ATen converts other operands into
+    // temporary tensors first.
     if (type.getElementType() != common)
       cost.workspaceBytes += type.getNumElements() * plan::elementBytes(common);
   return cost;
@@ -61,6 +63,7 @@ OpCost productCost(const CallView &call, int64_t contracted) {
 
 int64_t rowsOfGroup(const CallView &call, int64_t rows) {
   std::optional<unsigned> offs = call.getOperand("offs");
+  // How many rows a group has is known only when the step runs. Groups of equal size are assumed.
   return llvm::divideCeil(rows, offs ? std::max<int64_t>(call.operands[*offs].getNumElements(), 1) : 1);
 }
 

@@ -1,4 +1,9 @@
 //===- einsum.cpp - record of einsum --------------------------------------===//
+//
+// A letter is a factor: "bqd,bkd->bqk" has the parallel factors b, q and k and the summed factor d, and needs no other
+// rule. What takes most of the file is memory: ATen multiplies two factors at a time, so that the order of the products
+// decides which intermediate tensors exist together, and the peak of a program depends on it. Equations that repeat a
+// letter in an operand (a diagonal) or use an ellipsis get no factors.
 
 #include "compiler/sharding/record_support/einsum.h"
 #include "compiler/sharding/record_support/cost.h"
@@ -79,6 +84,7 @@ static bool listsEachOnce(const CallView &call) {
 FactorRule einsumRule(const CallView &call) {
   RuleBuilder builder(call);
   std::optional<Equation> equation = Equation::of(call);
+  // A tensor that occurs twice, as in "ij,kj->ik" of x and x, would need its first dim to be both i and k.
   if (!equation || !listsEachOnce(call))
     return builder.finish();
   std::string done;
@@ -187,6 +193,8 @@ static std::optional<ProductChain> productsOf(const CallView &call, const Equati
     chain.flops += chain.last.flops;
     // The caller counts the result, which only the last product allocates. Before that it is not live.
     int64_t madeBytes = pending.empty() ? 0 : chain.last.result.bytes();
+    // Workspace is what comes on top of operands and results. Before the last product the result does not exist, so its
+    // bytes are free for intermediate products.
     int64_t notThereBytes = pending.empty() ? 0 : resultBytes;
     chain.workspaceBytes =
         std::max(chain.workspaceBytes, heldBytes + madeBytes + chain.last.workspaceBytes - notThereBytes);

@@ -1,4 +1,10 @@
 //===- einsum_product.cpp - the product of two tensors in an einsum -------===//
+//
+// Mirrors sumproduct_pair of ATen: dims that only one operand has and the result does not are summed first; the letters
+// that are left are sorted into batch, left, right and summed; each operand is permuted and viewed as a batch of
+// matrices [batch, left, summed] and [batch, summed, right]; the product is viewed as the result. A view that the
+// strides do not allow is a copy, and this is the memory that is counted here. The strides of the result matter, too:
+// they decide whether the next product copies.
 
 #include "compiler/sharding/record_support/einsum_product.h"
 #include "compiler/sharding/record_support/memory.h"
@@ -87,6 +93,8 @@ static int64_t groupedBytes(const LetteredTensor &tensor, ArrayRef<StringRef> gr
 
 /// The dims of the product, outermost first. ATen swaps the operands if the result has that order.
 static std::string productDims(const ProductLetters &letters, StringRef order) {
+  // With the operands swapped, the product has the order of the result and the last permutation is a view of row-major
+  // elements.
   bool swaps = !letters.left.empty() && !letters.right.empty() &&
                order.find(letters.right.back()) < order.find(letters.left.front());
   return letters.batch + (swaps ? letters.right + letters.left : letters.left + letters.right);

@@ -8,6 +8,10 @@ using namespace mlir;
 namespace meshplan {
 
 bool keepsSums(Type from, Type to) {
+  // A partial sum stays one if converting each addend and then adding gives what adding and then converting gives. A
+  // narrower type rounds every addend. An integer from a float cuts each addend off: 0.6 + 0.6 is 1, not 0 + 0. A flag
+  // is not a number to add: true + true is true. Of two types of one width, as f16 and bf16, neither contains the
+  // other.
   bool sameKind = isa<FloatType>(from) == isa<FloatType>(to);
   return sameKind && !from.isInteger(1) && from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth() &&
          (from == to || from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth());
@@ -40,6 +44,8 @@ Linearity linearIn(const CallView &call, std::initializer_list<ArgumentSet> sets
   Linearity linearity;
   for (ArgumentSet names : sets) {
     SmallVector<unsigned, 2> set = operandsOf(call, names);
+    // A set stands for operands that are partial together: a + b of partial sums is partial, but with only `a` partial
+    // every rank would add all of `b`, which then counts once for each rank.
     if (!set.empty() && !isUsedElsewhere(call, names, set))
       linearity.sets.push_back(set);
   }
@@ -65,6 +71,7 @@ Linearity movesOperand(const CallView &call) {
   Type from = call.operands.front().getElementType(), to = call.results.front().getElementType();
   if (from == to || keepsSums(from, to))
     linearity.sets.push_back({0});
+  // Without a conversion also a maximum over ranks, or any other reduction, commutes with moving elements.
   linearity.movesElements = from == to;
   return linearity;
 }

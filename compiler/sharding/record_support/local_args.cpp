@@ -29,6 +29,7 @@ CallRewrite withoutOperand(const CallView &call, StringRef target, StringRef nam
   for (unsigned index = 0; index < call.operands.size(); ++index)
     if (index != dropped)
       rewrite.operands.push_back(index);
+  // Arguments refer to operands by index, and those after the dropped one move forward by one.
   for (NamedAttribute argument : call.args)
     if (auto operand = dyn_cast<plan::OperandRefAttr>(argument.getValue());
         operand && dropped && operand.getIndex() > *dropped)

@@ -55,6 +55,8 @@ int64_t matrixBytes(const CallView &call, StringRef name) {
   // a dim of size 1 does not matter.
   bool rows = (strides[1] == 1 || shape[1] == 1) && strides[0] >= shape[1];
   bool columns = (strides[0] == 1 || shape[0] == 1) && strides[1] >= shape[0];
+  // A leading dimension that is smaller than the rows, as in a broadcast view of stride 0, makes rows overlap, which
+  // BLAS refuses.
   return rows || columns ? 0 : tensorBytes(call.operands[*operand]);
 }
 

@@ -52,6 +52,8 @@ void RuleBuilder::tie(ArrayRef<DimRef> dims, FactorKind kind) {
     size = dim.size;
     inResult |= dim.ofResult;
   }
+  // A parallel factor that no result has would divide the operands while every rank has the whole result, which then
+  // would be wrong on all of them. `finish` makes these dims whole.
   if (size == 1 || (kind == FactorKind::parallel && !inResult))
     return;
   unsigned factor = add(size, kind);
@@ -89,6 +91,8 @@ void RuleBuilder::count(DimRef dim) {
 void RuleBuilder::share(DimRef dim, unsigned factor, int64_t count) {
   append(dim, factor);
   if (dim.tensor && count > 1)
+    // With one user for each index the dim is an ordinary one. Else indices are fewer than the factor: 2 key heads that
+    // 6 query heads share (count 3) on tp=3 give each rank 2 query heads, and the key heads that these read.
     dim.tensor->shared.push_back({dim.dim, count});
 }
 
@@ -105,6 +109,8 @@ void RuleBuilder::join(DimRef whole, ArrayRef<DimRef> pieces) {
   SmallVector<DimRef> filled(llvm::make_filter_range(pieces, [](const DimRef &piece) { return piece.size != 0; }));
   if (filled.size() == 1)
     return tie({whole, filled.front()});
+  // The factors of a joined dim are next to each other and not nested: 10 = 6 + 4, and a rank has a share of each
+  // piece.
   whole.tensor->joined.push_back(whole.dim);
   for (const DimRef &piece : filled) {
     unsigned factor = add(piece.size);

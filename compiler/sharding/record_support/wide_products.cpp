@@ -25,6 +25,7 @@ int64_t meshplan::bf16ProductBytes(MatrixProduct product) {
   // Smaller products use a kernel that copies nothing.
   if (rows * contracted * columns <= smallest)
     return 0;
+  // A product with a single column runs with the operands swapped: the vector then is the row.
   if (columns == 1)
     std::swap(rows, columns);
   int64_t block = llvm::divideCeil(rows, llvm::divideCeil(rows, blockRows));

@@ -30,6 +30,8 @@ static FactorRule attentionRule(const CallView &call) {
     builder.count(query[0]);
   if (heads == 1)
     return builder.finish();
+  // One factor of all query heads and not (groups, heads of a group): 9 heads of 3 groups on tp=2 can then be divided
+  // although 2 does not divide 3. Ranks whose heads share a key head both get it.
   unsigned factor = builder.add(heads);
   for (const DimRef &dim : {query[1], out[1], logsumexp[1]})
     builder.append(dim, factor);
@@ -37,6 +39,7 @@ static FactorRule attentionRule(const CallView &call) {
     builder.count(query[1]);
   if (mask[1].size == heads)
     builder.append(mask[1], factor);
+  // A single key head is whole on every rank, and has size 1, which needs no factor.
   if (groups > 1)
     for (const DimRef &dim : {key[1], value[1]})
       builder.share(dim, factor, heads / groups);

@@ -30,6 +30,7 @@ static Linearity ofSelf(const CallView &call) {
 
 /// `to` returns its operand if nothing changes and no copy is requested.
 static OpCost toCost(const CallView &call) {
+  // This decides whether the result occupies memory of its own, and whether its strides are those of the operand.
   bool same = !call.operands.empty() && !call.results.empty() &&
               call.operands.front().getElementType() == call.results.front().getElementType();
   return same && !call.getBool("copy", false) ? viewCost(call) : copyCost(call);

@@ -47,6 +47,8 @@ static FactorRule arangeRule(const CallView &call) {
   RuleBuilder builder(call);
   if (hasIntegerBounds(call)) {
     builder.tie({builder.result()[0]});
+    // A shard is computed from the offset and the extent of the rank's part: elements [8, 16) of arange(24) on rank 1
+    // of tp=3 are arange(8, 16). So the part must be one contiguous range.
     builder.count(builder.result()[0]);
   }
   return builder.finish();

@@ -73,6 +73,7 @@ static constexpr auto activation = pointwiseCost<20>;
 static OpCost choice(const CallView &call) {
   CallView values = call;
   std::optional<unsigned> condition = call.getOperand(call.get("mask") ? "mask" : "condition");
+  // Masks do not take part in the type promotion of the operands.
   if (condition)
     values.operands.erase(values.operands.begin() + *condition);
   OpCost cost = cheap(values);

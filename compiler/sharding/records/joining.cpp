@@ -45,6 +45,8 @@ static Linearity allTogether(const CallView &call) {
   linearity.movesElements = true;
   for (RankedTensorType type : call.operands) {
     bool moved = !call.results.empty() && type.getElementType() == call.results.front().getElementType();
+    // The pieces are partial together: a piece that is complete on all ranks, beside one that is partial, would be
+    // counted once for each rank by the sum of the whole.
     linearity.movesElements &= moved;
     if (!moved && (call.results.empty() || !keepsSums(type.getElementType(), call.results.front().getElementType())))
       linearity.sets.clear();
@@ -109,6 +111,8 @@ static LocalCall localizeRepeat(const CallView &call, plan::MeshOp) {
     bool made = isDivided(result, dim) && (own < 0 || self.getDimSize(own) == 1);
     divided |= made;
     MLIRContext *context = call.args.getContext();
+    // Copies that are made on a rank are as many as its part of the result has. Where the operand has the dim, the
+    // rank's part of the operand is repeated `count` times, as before.
     local.push_back(made ? plan::LocalIntAttr::get(context, 0, /*ofResult=*/true, 0, dim, 0, 1)
                          : intLiteral(context, count));
   }

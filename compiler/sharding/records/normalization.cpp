@@ -104,6 +104,8 @@ static void tieOthers(RuleBuilder &builder, int64_t first, int64_t end) {
 static FactorRule batchNormRule(const CallView &call) {
   RuleBuilder builder(call);
   tieFeatures(builder);
+  // Statistics of a batch that is divided over dp would be those of a rank's samples. The import decomposes a batch
+  // norm in training into means, which are summed over ranks; this rule is for what was not decomposed.
   if (!call.getBool("training", false) && call.getOperand("running_mean"))
     tieOthers(builder, 0, builder.result().getRank());
   return builder.finish();
@@ -149,6 +151,8 @@ static LocalCall localizeGroupNorm(const CallView &call, plan::MeshOp) {
   for (StringRef name : {"input", "weight", "bias", "eps"})
     if (Attribute argument = call.get(name))
       args.set(name, argument);
+  // The number of groups differs between ranks if they do not divide evenly: 32 groups over tp=3 are 11, 11 and 10. The
+  // number of features of a group is the same everywhere, so the kernel derives the groups from its local features.
   args.set("group_features",
            intLiteral(call.args.getContext(), featureCount(call) / std::max<int64_t>(groupsOfNorm(call), 1)));
   return {normOfGroups.str(), args.getDictionary(call.args.getContext())};

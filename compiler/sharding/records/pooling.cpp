@@ -61,6 +61,8 @@ template <unsigned Count> static FactorRule adaptivePoolRule(const CallView &cal
     return builder.finish();
   for (int64_t dim = -static_cast<int64_t>(Count); dim < 0; ++dim) {
     DimRef self = builder.operand("self")[dim], result = builder.result()[dim];
+    // 7 positions to 3: window i reads [floor(7i / 3), ceil(7(i + 1) / 3)), that is [0, 3), [2, 5) and [4, 7), which
+    // overlap.
     if (result.size > 0 && self.size % result.size == 0)
       tieWindows(builder, self, result, {self.size / result.size, self.size / result.size, 0, 1});
   }

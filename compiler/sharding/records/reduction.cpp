@@ -29,8 +29,10 @@ static FactorRule reductionRule(const CallView &call, FactorKind kind) {
   bool keeps = call.getBool("keepdim", false);
   for (int64_t dim = 0, to = 0; dim < self.getRank(); ++dim) {
     if (reduced[dim]) {
+      // Without a factor `finish` makes the dim whole.
       if (kind != FactorKind::whole)
         builder.tie({self[dim]}, kind);
+      // A dim that is kept has size 1 in the result, which needs no factor.
       to += keeps;
       continue;
     }

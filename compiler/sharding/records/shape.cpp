@@ -140,6 +140,8 @@ static LocalCall localizeReshape(const CallView &call, plan::MeshOp) {
     return unchanged(call);
   NamedAttrList args;
   args.set("self", call.get("self"));
+  // The sizes of the whole tensor are literals in the call; on a rank [4, 96, 576] -> [4, 96, 9, 64] over tp=3 has 3
+  // heads.
   args.set("shape", localSizes(call, 0, call.results.front().getRank()));
   return {"aten.reshape.default", args.getDictionary(call.args.getContext())};
 }
@@ -221,6 +223,8 @@ static FactorRule pixelsRule(const CallView &call, int64_t scale, bool packs) {
   if (scale < 1 || scale > image[-1].size)
     return builder.finish();
   addFactor(builder, image[-3].size, FactorKind::parallel, {packed[-3], image[-3]});
+  // The order of the dims of size `scale` decides the order of the features: those of a feature are scale * scale,
+  // first the row neighbours, then the column neighbours. The features must be added before, as the most major factor.
   for (int64_t dim : {-2, -1}) {
     addFactor(builder, packed[dim].size, FactorKind::parallel, {packed[dim], image[dim]});
     addFactor(builder, scale, FactorKind::whole, {packed[-3], image[dim]});

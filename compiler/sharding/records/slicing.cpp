@@ -38,6 +38,8 @@ static FactorRule sliceRule(const CallView &call) {
       builder.tie(sameDims(builder, call, dim));
   if (cut >= 0 && takesOneOfEachRun(call, self[cut].size)) {
     int64_t step = call.getInt("step", 1);
+    // x[1::2] of 12 elements: the dim is 6 runs of 2, and a rank on tp=3 has 2 whole runs, of which it takes one
+    // element each, with the same start. A part that began in the middle of a run would need another start.
     unsigned runs = builder.add(self[cut].size / step);
     builder.append(self[cut], runs);
     builder.append(self[cut], builder.add(step, FactorKind::whole));
@@ -73,6 +75,8 @@ static FactorRule splitRule(const CallView &call) {
   for (int64_t dim = 0; dim < self.getRank(); ++dim) {
     SmallVector<DimRef> dims = sameDims(builder, call, dim);
     if (dim == cut)
+      // A fused projection [q | k | v] that is split into three: with one factor for the whole dim the first rank would
+      // have all of q. With a factor for each piece every rank has its share of all three.
       builder.join(dims.front(), ArrayRef(dims).drop_front());
     else
       builder.tie(dims);
@@ -186,6 +190,7 @@ static Strides diagonalStrides(const CallView &call, unsigned) {
     if (static_cast<int64_t>(dim) != first && static_cast<int64_t>(dim) != second)
       strides.push_back(stride);
   if (first >= 0 && second >= 0)
+    // A step along the diagonal is a step along both dims.
     strides.push_back(own[first] + own[second]);
   return strides;
 }

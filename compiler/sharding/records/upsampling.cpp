@@ -43,6 +43,7 @@ static OpCost upsampleCost(const CallView &call, int64_t taps) {
   Strides strides = call.getStrides(0);
   bool hasFeaturesInnermost = input.getDimSize(1) == 1 || StridedShape{input.getShape(), strides}.isChannelsLast();
   // The kernel for small images reads and writes channels-last; the other kernels build a table of the mixed elements.
+  // Mirrors the choice between ATen's kernels on a CPU.
   bool isSmall = sizes.size() == 2 && taps < 4 && sizes[0] + sizes[1] <= 128;
   if (isSmall)
     cost.workspaceBytes = hasFeaturesInnermost ? 0 : tensorBytes(input) + tensorBytes(result);

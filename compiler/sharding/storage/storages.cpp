@@ -75,6 +75,7 @@ StorageMap::StorageMap(func::FuncOp function) {
 bool StorageMap::liesInOnePiece(ValueRange values) const {
   if (values.size() == 1)
     return true;
+  // Values that were overwritten in place count as the argument whose memory they use.
   std::optional<std::pair<size_t, int64_t>> next;
   for (Value value : values) {
     auto found = positions.find(locationOf(value));

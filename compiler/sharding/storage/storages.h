@@ -2,8 +2,8 @@
 //
 // Arguments of a program may be contiguous in one storage of a rank
 // (`plan.storage`), so that a collective moves several of them without copying.
-// A result that a call computes in place of an operand keeps the operand's
-// location in the storage.
+// plan-lay-out-buffers decides which. A result that a call computes in place of
+// an operand keeps the operand's location in the storage.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@ namespace meshplan {
 struct Storage {
   std::string name; ///< the same in all programs that share the storage
   llvm::SmallVector<mlir::BlockArgument> arguments;
-  bool isRegistered = false;
+  bool isRegistered = false; ///< the runtime registers it with the backend of the collectives
 };
 
 /// Puts an argument into a storage, after those of lower positions.

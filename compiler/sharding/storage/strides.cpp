@@ -83,9 +83,13 @@ std::optional<Strides> meshplan::viewStrides(StridedShape tensor, ArrayRef<int64
   int64_t base = tensor.shape.empty() ? 1 : tensor.strides.back();
   for (int64_t dim = static_cast<int64_t>(tensor.shape.size()) - 1; dim >= 0; --dim) {
     chunk *= tensor.shape[dim];
+    // Two dims are one chunk if a step of the outer one is as long as the inner ones together. For example, [4, 6] with
+    // strides (6, 1) is one chunk of 24, which can be viewed in any shape; with strides (1, 4), a transpose, it is two
+    // chunks, and only shapes that keep the 6 separate are views.
     bool ends = dim == 0 || (tensor.shape[dim - 1] != 1 && tensor.strides[dim - 1] != chunk * base);
     if (!ends)
       continue;
+    // Dims of one element fit anywhere. They are consumed with the current chunk, as in ATen.
     for (; view >= 0 && (viewed < chunk || shape[view] == 1); --view) {
       strides[view] = viewed * base;
       viewed *= shape[view];
@@ -97,6 +101,7 @@ std::optional<Strides> meshplan::viewStrides(StridedShape tensor, ArrayRef<int64
       chunk = viewed = 1;
     }
   }
+  // Dims that remain have elements that the tensor does not have: the shapes do not agree.
   return view < 0 || tensor.shape.empty() ? std::optional(strides) : std::nullopt;
 }
 
@@ -115,10 +120,12 @@ Strides meshplan::expandedStrides(StridedShape tensor, ArrayRef<int64_t> shape) 
 /// Negative if `inner` is inside `outer` in memory, positive if outside, 0 if no operand decides.
 static int compareDims(ArrayRef<int64_t> shape, ArrayRef<Strides> operands, int64_t inner, int64_t outer) {
   for (const Strides &strides : operands) {
+    // A broadcast dim of this operand says nothing about the order in memory.
     if (strides[inner] == 0 || strides[outer] == 0)
       continue;
     if (strides[inner] != strides[outer])
       return strides[inner] < strides[outer] ? -1 : 1;
+    // Equal strides, as of a dim of one element: ATen takes the smaller dim as the inner one.
     if (shape[inner] > shape[outer])
       return 1;
   }

@@ -50,6 +50,7 @@ private:
 } // namespace
 
 void EvaluationMaker::run() {
+  // Before unread ops are erased, so that what only computes new contents of buffers is erased with them.
   dropUpdates(function);
   for (auto call : llvm::make_early_inc_range(function.getOps<CallOp>()))
     dropNothing(call);
@@ -108,6 +109,7 @@ void EvaluationMaker::keepWeights(CallOp attention) {
   args.set("dropout", Builder(function.getContext()).getF64FloatAttr(0));
   for (NamedAttribute &arg : llvm::make_early_inc_range(args))
     if (auto operand = dyn_cast<OperandRefAttr>(arg.getValue())) {
+      // References count operands, so each moves down by the number of removed operands before it.
       unsigned before = 0;
       for (unsigned index : unread.set_bits())
         before += index < operand.getIndex();
@@ -185,6 +187,7 @@ struct AddEvaluationPass : meshplan::impl::AddEvaluationBase<AddEvaluationPass> 
       builder.insert(evaluation);
       EvaluationMaker(evaluation, losses.front(), !module.getOps<MicrobatchesOp>().empty()).run();
     }
+    // The forward program and the step keep their training behaviour; no later pass asks for the other one.
     module.walk([](CallOp call) { call->removeAttr(attr::InEvaluation::getNameStr()); });
   }
 };

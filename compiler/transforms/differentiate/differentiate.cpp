@@ -67,11 +67,14 @@ LogicalResult StepMaker::run() {
   if (isa<BlockArgument>(made))
     return reportReturnedLoss(statement, name);
   SmallVector<BlockArgument> trained = trainedArguments();
+  // Before the backward pass, so that this error is reported even if an operator has no derivative.
   if (failed(checkUnused()))
     return failure();
   Gradients gradients(step, loss, trained);
   if (failed(gradients.run()))
     return failure();
+  // Before checkReached: a parameter whose gradient is zero everywhere is reached, one on which the loss does not
+  // depend is an error.
   addZeros(gradients, trained);
   if (failed(checkReached(gradients, trained)))
     return failure();
@@ -138,10 +141,12 @@ SmallVector<BlockArgument> StepMaker::reached(ArrayRef<BlockArgument> arguments,
   if (byZeros)
     gradients.keepZeros();
   {
+    // Operators without a derivative are reported when the real gradients are made. Here they only end a path.
     ScopedDiagnosticHandler silent(step.getContext(), [](Diagnostic &) {});
     (void)gradients.run(/*goesOn=*/true);
   }
   auto found = llvm::filter_to_vector(arguments, [&](BlockArgument each) { return bool(gradients.of(inCopy(each))); });
+  // The answers are arguments of the step, so nothing refers to the copy any longer.
   copy.erase();
   return found;
 }
@@ -173,6 +178,7 @@ Value StepMaker::stored(Value value, BlockArgument buffer) {
   OpBuilder builder(step.getBody().front().getTerminator());
   auto own = cast<RankedTensorType>(value.getType());
   auto type = RankedTensorType::get(own.getShape(), own.getElementType());
+  // A buffer that the plan divides gets its new content divided alike, whatever layout the forward pass gives it.
   Value matched = MatchOp::create(builder, statement.getLoc(), type, value, buffer, ArrayAttr());
   return StepCall("meshplan.assign", builder, statement.getLoc())
       .tensor("self", buffer)
@@ -198,6 +204,7 @@ void StepMaker::returnGradients(const Gradients &gradients, ArrayRef<BlockArgume
     attributes.back() = own.getDictionary(step.getContext());
   };
   for (auto [index, value] : llvm::enumerate(output->getOperands()))
+    // New contents of buffers, such as running statistics, are assigned by the step itself.
     if (auto updated = resultAttr<attr::Updates>(step, index)) {
       values.push_back(stored(value, arguments[updated]));
       attributes.push_back(builder.getDictionaryAttr(named<attr::Updates>(updated)));

@@ -16,6 +16,9 @@ Value DividedSum::sumOf(Value left, Value right) {
 }
 
 void DividedSum::add(ArrayRef<AxisRefAttr> axes, Value number) {
+  // One partial sum for each set of axes: summed over exactly the axes that divide the tensor, each element counts
+  // once, and replicas do not count. Sums of one set are added first, so that there is one collective per set and not
+  // one per tensor.
   Value &sum = sums[builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end()))];
   sum = sumOf(sum, number);
 }

@@ -1,4 +1,18 @@
 //===- gradients.cpp - the backward pass of a function --------------------===//
+//
+// Reverse mode over a straight-line program. `made` maps a value to its gradient so far. Two sets restrict the work:
+//
+// - active: values that depend on a trained parameter through float values. Only these get gradients, so frozen
+//   parameters and indices cost nothing.
+// - weightFunctions: values that depend on weights alone, such as the sum of two weights. Their gradients stay addends
+//   up to the parameter.
+//
+// The matches that the pass inserts are all that it says about layouts: the gradient of a value is laid out like the
+// value. For x [8, 4] over dp = 2 and w [6, 4] over tp = 3 on dim 0, the gradient of w is a product that contracts the
+// batch, so it is partial over dp, and its match with w makes propagation reduce it over dp and leave it divided over
+// tp. No rule of a derivative knows of this.
+//
+// Time is linear in the program, plus the calls that rules create.
 
 #include "compiler/transforms/differentiate/gradients.h"
 #include "compiler/derivatives/derivative_rules.h"
@@ -29,9 +43,11 @@ static bool isDetached(Operation &op) {
 void Gradients::findActive(ArrayRef<BlockArgument> trained) {
   active.insert_range(trained);
   for (Operation &op : function.getBody().front())
+    // Forward order: a call is active if any operand is.
     if (isa<CallOp, ConstrainOp>(op) && !isDetached(op) &&
         llvm::any_of(op.getOperands(), [&](Value value) { return active.contains(value); }))
       for (Value result : op.getResults())
+        // Integers and booleans have no gradient: indices of a maximum end the path, its values continue it.
         if (isFloat(result))
           active.insert(result);
 }
@@ -68,6 +84,7 @@ static CallOp producerOf(Value value) {
 
 void Gradients::giveZeros(BlockArgument argument) {
   made[argument] = zerosLike(argument, producerOf(loss));
+  // The zeros are laid out like the parameter, as its gradient would be.
   made[argument] = matched(argument);
 }
 
@@ -76,6 +93,7 @@ LogicalResult Gradients::run(bool goesOn) {
   SmallVector<Operation *> forward;
   for (Operation &op : function.getBody().front().without_terminator())
     forward.push_back(&op);
+  // The loss depends on no trained parameter. The caller reports it, with their names.
   if (!active.contains(loss))
     return success();
   seed();
@@ -122,6 +140,7 @@ LogicalResult Gradients::visit(CallOp call) {
     bool isReached = made.contains(result);
     gradients.push_back(!isReached ? Value() : isLaidOutBehind ? made[result] : matched(result));
   }
+  // Marks where the calls of the rule begin: keepAddends marks those after it.
   Operation *last = place.getInsertionPoint()->getPrevNode();
   if (failed(derive(call, gradients)))
     return failure();
@@ -142,6 +161,7 @@ LogicalResult Gradients::derive(CallOp call, ArrayRef<Value> gradients) {
   if (!derivation.getRefusal().empty())
     return reportNoDerivative(call, derivation.getRefusal(), loss);
   for (auto [value, addend] : derivation.getGiven())
+    // The form of `give` that takes a value does not ask whether its gradient is wanted.
     if (active.contains(value))
       add(value, addend, call);
   if (keepsZeros)

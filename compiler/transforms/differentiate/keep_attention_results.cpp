@@ -41,6 +41,8 @@ static CallOp forwardOf(CallOp backward) {
              return other.getOperand(*view.getOperand(name)) == backward.getOperand(*own.getOperand(name));
            });
   };
+  // Derivatives do not refer to their forward call, so it is found by its operands. Without one the gradient recomputes
+  // the weights.
   for (Operation *user : backward.getOperand(*own.getOperand("query")).getUsers())
     if (auto call = dyn_cast<CallOp>(user); call && call.getTarget() == "meshplan.attention" && isSame(call))
       return call;

@@ -26,6 +26,7 @@ void NumericGuard::scaleLoss() {
   OpBuilder behind(seed->getContext());
   behind.setInsertionPointAfter(seed);
   auto type = cast<RankedTensorType>(seed.getResult(0).getType());
+  // The setting is a float32 number. The seed has the type of the loss, and so must the product.
   Value narrow = StepCall("aten._to_copy.default", behind, precision.getLoc())
                      .tensor("self", scaleSetting)
                      .type("dtype", type.getElementType())

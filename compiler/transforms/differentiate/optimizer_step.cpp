@@ -1,4 +1,20 @@
 //===- optimizer_step.cpp - adds the optimizer to a step ------------------===//
+//
+// The update of each parameter, in the order reduce, hold, count, change. What lies where follows from the data
+// statement:
+//
+//   stage       gradient after reduce     held (read and changed)    parameter
+//   replicated  laid out like the param.  the parameter              changed in place
+//   optimizer,  flat shard                flat shard of the param.,  all-gathered from
+//   gradients                             or the master, flat        the changed shards
+//   parameters  flat shard                flat parameter             changed in place
+//
+// A master, a copy in a wider type, takes the role of the parameter in the update; the parameter is then assigned from
+// it, rounded.
+//
+// Example: w [6, 4] in bf16 with master f32, dp = 2, tp = 3 over dim 0, `shard optimizer`. A rank has [2, 4] of w, 8
+// elements; its gradient is converted to f32, reduce-scattered over dp to 4 elements, and updates 4 elements of the
+// master and of the moments; these are rounded to bf16 and gathered over dp into w.
 
 #include "compiler/transforms/differentiate/optimizer_step.h"
 #include "compiler/transforms/differentiate/divided_sum.h"
@@ -64,6 +80,7 @@ static Value widenedFrom(Value value, Type element) {
 Value OptimizerStep::converted(Value value, Type element, StringRef target) {
   auto type = cast<RankedTensorType>(value.getType());
   bool isConversion = target == "aten._to_copy.default";
+  // Not for round_gradient: it rounds the values and keeps their type.
   if (isConversion && type.getElementType() == element)
     return value;
   if (Value narrow = isConversion ? widenedFrom(value, element) : Value())
@@ -87,8 +104,13 @@ void OptimizerStep::reduce(Update &update) {
     builder.setInsertionPoint(match);
   Type changed = changedType(update);
   std::optional<Type> stated = precision ? precision.getReduce() : std::nullopt;
+  // The reduction runs in the stated type, else in the type that is changed: a sum that is rounded first would lose
+  // what the master is for.
   Value addend = converted(match ? match.getGradient() : update.gradient, stated.value_or(changed));
   DataOp data = dataOf(update.parameter);
+  // By default the loss contains the division by the number of ranks, so addends are small before they are summed. With
+  // `average after collective` it is undone for the sum and follows it, so that results round where those of frameworks
+  // do that divide last.
   std::optional<uint64_t> ranks = data ? data.getAverageAfter() : std::nullopt;
   if (ranks)
     addend = times(addend, static_cast<double>(*ranks), data.getLoc());
@@ -117,6 +139,7 @@ void OptimizerStep::hold(Update &update) {
   if (changedType(update) != cast<RankedTensorType>(update.parameter.getType()).getElementType())
     update.held = update.master = addState(update, "master", changedType(update), /*copies=*/true);
   DataOp data = update.data;
+  // A master is created as a flat state, so it needs no slice.
   if (!data || update.master)
     return;
   AxisList flat = flatAxes(update);
@@ -178,6 +201,7 @@ Value OptimizerStep::setting(const Twine &name, double value, base::RateSchedule
 /// Groups with a learning rate of their own have a setting of their own.
 Value OptimizerStep::learningRate(const Update &update) {
   double rate = base::numberOf(update.numbers.getLr());
+  // A run that changes the common rate changes all groups that share it.
   bool isCommon = rate == base::numberOf(cast<OptimizerGroupAttr>(statement.getGroups()[0]).getLr());
   return setting(isCommon ? "optimizer.lr" : "optimizer.group" + Twine(update.group) + ".lr", rate,
                  statement.getScheduleAttr());
@@ -224,6 +248,7 @@ Value OptimizerStep::clipFactor() {
     squares.add(divisionOf(update), converted(square, anyIsDouble ? builder.getF64Type() : builder.getF32Type()));
   }
   Value total = squares.total();
+  // The norm is that of the scaled gradients. The call divides by the scale, so one factor both unscales and clips.
   StepCall call("meshplan.clip_factor", builder, location);
   call.tensor("squared_norm", total).number("limit", statement.getClip()->convertToDouble());
   if (guard.scale())
@@ -234,6 +259,7 @@ Value OptimizerStep::clipFactor() {
 Value OptimizerStep::scaleFactor() {
   if (!guard.scale())
     return {};
+  // Without clipping the factor only undoes the scale of the loss.
   return StepCall("aten.reciprocal.default", builder, statement.getLoc())
       .tensor("self", guard.scale())
       .make(withoutSharding(guard.scale()));
@@ -284,6 +310,7 @@ void OptimizerStep::changeBySgd(const Update &update) {
   if (!hasMomentum)
     return give(update, call.build(type).getResults(), {});
   BlockArgument momentum = state(update, "momentum_buffer");
+  // PyTorch's first step sets the buffer to the gradient, without dampening: the kernel needs the step number for it.
   call.tensor("momentum", momentum).tensor("step", stepNumber()).number("rate", base::numberOf(numbers.getMomentum()));
   call.number("dampening", base::numberOf(numbers.getDampening())).flag("nesterov", numbers.getNesterov());
   give(update, call.build({type, withoutSharding(momentum)}).getResults(), {momentum});

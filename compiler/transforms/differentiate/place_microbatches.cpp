@@ -3,6 +3,19 @@
 // See PlaceMicrobatches in passes.td.
 //
 //===----------------------------------------------------------------------===//
+//
+// Two meanings of microbatches. Placer keeps the step of the whole batch and divides its samples over time: the result
+// is that of the batch, as the loss of the model defines it, and propagation finds what must be summed over time.
+// MeanPlacer takes the step as that of one microbatch and averages losses and gradients: any operator may then read all
+// samples of its microbatch.
+//
+// Example of Placer's two orders: 12 samples, dp = 2, 3 microbatches.
+//
+//   by ranks first   rank 0: samples 0-5, its microbatches 0 1 | 2 3 | 4 5
+//   by runs first    microbatch 0: samples 0-3, rank 0 has 0 1 and rank 1 has 2 3
+//
+// By ranks first, no rank needs data of another. By runs first, gathering over dp within a microbatch gives whole
+// samples in their order, which layers need whose weights are divided over dp.
 
 #include "compiler/sharding/axes.h"
 #include "compiler/sharding/families/random_ops.h"
@@ -54,6 +67,7 @@ public:
 
   LogicalResult run() {
     auto batches = findBatches(step);
+    // One answer for all inputs: labels must be those of the samples of the same microbatch.
     bool takesRuns =
         llvm::any_of(batches, [&](auto batch) { return dividesWeights(axesOf(batch.first, batch.second)); });
     for (auto [input, dim] : batches)
@@ -92,6 +106,7 @@ private:
       llvm::append_range(axes, axesOf(input, dim));
       DimShardingAttr byRuns =
           EnterMicrobatchOp::divideBatch(type.getDimSize(dim), statement.getCount(), ArrayRef(axes).drop_front(), mesh);
+      // The argument itself is laid out by runs, one part for each microbatch, so that taking a microbatch is a slice.
       input.setType(withSharding(type, getSharding(type).withDim(dim, byRuns)));
     }
     int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
@@ -222,6 +237,8 @@ Value MeanPlacer::mean(Value value, OpBuilder &builder) {
 LogicalResult MeanPlacer::addUp(OpOperand &output) {
   unsigned number = output.getOperandNumber();
   if (resultAttr<attr::GradientOf>(step, number)) {
+    // Before the match, so that microbatches accumulate addends of ranks and the collective runs once. After it, each
+    // microbatch would reduce.
     auto match = output.get().getDefiningOp<MatchOp>();
     OpBuilder builder(match);
     match.getGradientMutable().assign(leave(match.getGradient(), builder));

@@ -88,6 +88,7 @@ void Recomputation::choose(CallOp call) {
       setOpAttr<attr::Kept>(call, UnitAttr::get(call.getContext()));
       return;
     }
+  // A value that leaves the module is live anyway: recomputing it would cost time and save nothing.
   if (!llvm::all_of(call.getResults(), [&](Value result) { return staysInside(result, statement.getModule()); }))
     return;
   chosen.insert(call);
@@ -108,12 +109,16 @@ Value Recomputation::again(Value value, Operation *reader) {
   Operation *producer = value.getDefiningOp();
   if (!producer || !chosen.contains(producer))
     return value;
+  // One copy serves all backward readers. It is inserted before the first of them, because they are visited in program
+  // order.
   if (Value known = made.lookup(value))
     return known;
   SmallVector<Value> operands =
       llvm::map_to_vector(producer->getOperands(), [&](Value operand) { return again(operand, reader); });
   if (auto call = dyn_cast<CallOp>(cloneBefore(reader, producer, operands, made))) {
     repeating.insert(statementFor(call));
+    // The copy belongs to the backward pass: it is not chosen itself, and forward values that it reads count as read
+    // there.
     call.setBackward(true);
   }
   return made.lookup(value);

@@ -51,6 +51,7 @@ private:
   void addReaders(CallOp call) {
     CallView view = CallView::of(call);
     std::optional<unsigned> parameter = view.getOperand("parameter"), gradient = view.getOperand("gradient");
+    // A master or a slice may be what the optimizer changes; the statement is that of its parameter.
     if (parameter && gradient)
       addSourceOf(call.getOperands()[*gradient], arguments.parameterOf(sourceArgument(call.getOperands()[*parameter])),
                   DataTraffic::reduce);
@@ -63,6 +64,8 @@ private:
   }
 
   void addSourceOf(Value value, BlockArgument parameter, DataTraffic traffic) {
+    // Back through conversions and scalings to all collectives of the gradient: one that is reduced over tp and then
+    // scattered over dp has two.
     for (Operation *op = value.getDefiningOp(); isCarrier(op); op = op->getOperand(0).getDefiningOp()) {
       // A collective along a dim belongs to tensor parallelism.
       bool isAboutDim = op->hasAttr("dim");

@@ -99,6 +99,7 @@ private:
 
 void Grouping::run() {
   for (const DataCollective &collective : inOrder()) {
+    // Also for collectives that are not coalesced: `blocking` is about when they are waited for.
     block(collective);
     place(collective);
   }
@@ -112,6 +113,8 @@ SmallVector<DataCollective> Grouping::inOrder() const {
   auto isStored = [](const DataCollective &each) {
     return each.isGather() && DataOp(dataOf(each.parameter)).getContiguousParameters();
   };
+  // The order within a bucket is the order in the buffer. The storage has one order for all programs, so gathers from
+  // it must follow it, whatever the order of their readers.
   auto *stored = std::stable_partition(all.begin(), all.end(), [&](const auto &each) { return !isStored(each); });
   std::stable_sort(stored, all.end(), [&](const DataCollective &left, const DataCollective &right) {
     return order.positionOf(left.parameter) < order.positionOf(right.parameter);
@@ -122,6 +125,7 @@ SmallVector<DataCollective> Grouping::inOrder() const {
 bool Grouping::isAlone(const DataCollective &collective) {
   DataOp data = dataOf(collective.parameter);
   std::optional<uint64_t> limit = data.getBucket();
+  // Replicated parameters have no units. Without a size for buckets, all gradients would wait for the last one.
   return limit ? *limit == 0 : data.getShard() == DataStage::replicated;
 }
 
@@ -133,6 +137,7 @@ void Grouping::block(const DataCollective &collective) {
 
 Key Grouping::keyOf(const DataCollective &collective) {
   Type element = cast<RankedTensorType>(collective.op->getResult(0).getType()).getElementType();
+  // Attributes and types are unique in a context, so their addresses are their identities.
   return {const_cast<void *>(collective.op->getName().getAsOpaquePointer()),
           const_cast<void *>(collective.op->getAttr("axes").getAsOpaquePointer()),
           const_cast<void *>(element.getAsOpaquePointer()), collective.traffic, unitOf(collective.parameter)};

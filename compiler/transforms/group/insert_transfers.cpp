@@ -3,6 +3,23 @@
 // See InsertTransfers in passes.td.
 //
 //===----------------------------------------------------------------------===//
+//
+// Tensors with `plan.host` are in host memory. The pass makes each operation run in one memory, in a single walk:
+//
+// - An operation that changes a host tensor, such as an optimizer with offloaded states, runs on the host. Its other
+//   operands are copied there; a parameter on the device that it changes is assigned back from the host.
+// - Any other reader runs on the device and reads a copy.
+//
+// Copies are placed where they can overlap: a parameter is copied once before its first reader in each pass, and
+// gradients are copied while those of the next bucket are reduced.
+//
+//   before                       after
+//   r0 = reduce_scatter g0       r0 = reduce_scatter g0
+//   r1 = reduce_scatter g1       h0 = to_host r0
+//   adam w0, r0 (host)           r1 = reduce_scatter g1
+//   adam w1, r1 (host)           adam w0, h0 (host)
+//                                h1 = to_host r1
+//                                adam w1, h1 (host)
 
 #include "compiler/sharding/coalesced.h"
 #include "compiler/sharding/dataflow/carriers.h"
@@ -47,6 +64,8 @@ static OpOperand *gradientOf(Operation *op) {
 static bool worksOnHost(Operation *op) {
   if (SmallVector<OpOperand *> overwritten = overwrittenOperands(op); !overwritten.empty())
     return isOnHost(overwritten.back()->get());
+  // A conversion of an argument is not meant: the converted parameter is for the device, and the copy moves the stored
+  // type.
   bool isConversion = isa<CallOp>(op) && isCarrier(op);
   return isConversion && op->getOperand(0).getDefiningOp() && isOnHost(op->getOperand(0));
 }
@@ -127,6 +146,7 @@ void Inserter::bringOperands(Operation *op) {
     if (isOnHost(operand->get()) == onHost)
       continue;
     if (changes && onHost && operand == gradientOf(op)) {
+      // Copied last, when all reductions are known: each copy is placed relative to the next one.
       gradients.push_back(operand);
       continue;
     }
@@ -143,6 +163,7 @@ Value Inserter::copyBefore(Operation *place, Value value, bool toHost) {
 }
 
 Value Inserter::sharedCopy(Operation *reader, Value value) {
+  // One copy for both passes would occupy the device from forward to backward, which offloading is to avoid.
   Value &copy = onDevice[isBackward(reader)][value];
   if (!copy)
     copy = copyBefore(coalescedWith(reader).front(), value, /*toHost=*/false);
@@ -151,6 +172,7 @@ Value Inserter::sharedCopy(Operation *reader, Value value) {
 
 void Inserter::assignBack(Operation *op, OpOperand *changed, BlockArgument parameter) {
   auto overwritten = overwrittenOperands(op);
+  // An operand that is only read needs no way back.
   auto place = llvm::find(overwritten, changed);
   if (place == overwritten.end())
     return;
@@ -179,6 +201,8 @@ Operation *Inserter::insertionPointFor(OpOperand &gradient) {
   for (OpOperand *other : gradients) {
     Operation *next = reductionOf(other->get());
     next = next ? coalescedWith(next).front() : nullptr;
+    // The nearest reduction after this one: the copy starts with it, at the front of its bucket, whose members must
+    // stay adjacent.
     if (next && maker->isBeforeInBlock(next) && next->isBeforeInBlock(place))
       place = next;
   }
@@ -193,6 +217,7 @@ void Inserter::bringGradient(OpOperand &gradient) {
         record && record->sumsElements && reader->getNumOperands() == 1 && !reader->isBeforeInBlock(place))
       sums.push_back(reader);
   llvm::sort(sums, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
+  // A sum that stayed below would keep the gradient on the device after it has been copied.
   for (Operation *sum : sums)
     if (sum != place)
       sum->moveBefore(place);

@@ -10,6 +10,7 @@ static bool isAfter(Operation *op, Operation *place) { return op != place && !op
 static void moveProducersUp(Operation *op, Operation *place) {
   for (Value operand : op->getOperands())
     if (Operation *producer = operand.getDefiningOp(); producer && isAfter(producer, place)) {
+      // Depth first: a producer of the producer must come before it.
       moveProducersUp(producer, place);
       producer->moveBefore(place);
     }
@@ -39,6 +40,7 @@ bool meshplan::moveDown(Operation *op, Operation *place) {
       if (user->isBeforeInBlock(place) && readers.insert(user))
         pending.push_back(user);
     }
+  // Readers follow in their old order, which satisfies the dependences among them.
   SmallVector<Operation *> ordered = readers.takeVector();
   llvm::sort(ordered, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
   op->moveBefore(place);

@@ -18,7 +18,8 @@ def GroupCollectives : Pass<"plan-group-collectives", "::mlir::ModuleOp"> {
     Parameters that share a storage (`contiguous_parameters`) are gathered in the order of the storage: first those that
     the backward pass reads as well, then the others, each in the order of the arguments of the step.
 
-    Members of a bucket are adjacent and have the same `bucket`; their readers move after the last member. Where the
+    Members of a bucket have one kind, axes, element type and purpose. They are adjacent and have the same `bucket`;
+    their readers move after the last member. A member on which the last member depends is not coalesced. Where the
     statement does not overlap gradients their collectives are `blocking`. `plan.data` stays.
 
     ```mlir

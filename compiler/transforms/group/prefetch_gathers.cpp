@@ -42,6 +42,7 @@ static SmallVector<Unit> unitsOf(func::FuncOp function) {
   for (const DataCollective &collective : findDataCollectives(function)) {
     if (!collective.isGather())
       continue;
+    // A unit is gathered once for each pass, at two positions, so it counts as two.
     Unit &unit = units[{unitOf(collective.parameter), static_cast<int>(collective.traffic)}];
     unit.gathers.push_back(collective.op);
     DataOp data = dataOf(collective.parameter);
@@ -58,6 +59,7 @@ static SmallVector<Unit> unitsOf(func::FuncOp function) {
 static void prefetch(func::FuncOp function) {
   SmallVector<Unit> units = unitsOf(function);
   for (auto [index, unit] : llvm::enumerate(units)) {
+    // The first unit has nothing before it to overlap with.
     if (unit.prefetch == 0 || index == 0)
       continue;
     // Earlier gathers have moved up already, but readers have not, so their positions are still those of the

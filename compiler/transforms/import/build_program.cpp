@@ -1,4 +1,9 @@
 //===- build_program.cpp - archive and plan to the plan dialect -----------===//
+//
+// The statements of the plan become ops first, then the graph becomes the function `forward`: arguments (parameters,
+// buffers, inputs), constants, a call for each node in order, and the results. Errors do not stop the walk. A tensor of
+// an unknown type gets a placeholder type, and a node with a refused operand is skipped, so one run reports all causes
+// and none of their consequences.
 
 #include "compiler/transforms/import/build_program.h"
 #include "compiler/sharding/op_record.h"

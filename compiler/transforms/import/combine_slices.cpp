@@ -3,6 +3,11 @@
 // See CombineSlices in passes.td.
 //
 //===----------------------------------------------------------------------===//
+//
+// Models that are written without chunk or split take q, k and v from a fused projection by three slices, [0, 96), [96,
+// 192) and [192, 288). A slice alone needs its dim whole, because a rank's part of it would not be the slice of its
+// part of the operand. The pieces of a split are factors of their own, so that a rank with a share of each piece splits
+// its own part. Only slices that cover the dim exactly are a split.
 
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/import/passes.h"

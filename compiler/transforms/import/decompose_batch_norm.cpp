@@ -3,6 +3,15 @@
 // See DecomposeBatchNorm in passes.td.
 //
 //===----------------------------------------------------------------------===//
+//
+// A batch norm in training needs mean and variance over the whole batch, also where the batch is divided. As separate
+// operators the two means are sums over ranks, which propagation reduces, and all else is elementwise.
+//
+// Two passes, the mean before the squares, as PyTorch: the sum of squares minus the square of the sum would cancel.
+//
+//   batch of 12 over dp = 2, 6 channels: a rank has [6, 6, ...]
+//   mean       partial sums over 6 samples, all-reduced over dp
+//   variance   partial sums of squared distances from this mean, all-reduced
 
 #include "compiler/sharding/families/random_ops.h"
 #include "compiler/transforms/import/erase_unread.h"
@@ -155,6 +164,7 @@ void BatchNorm::lower() {
   if (isTraining && results.size() > 4) {
     double count = static_cast<double>(type.getNumElements() / type.getDimSize(1));
     results[3] = moved(runningMean, average, 1);
+    // PyTorch normalizes by the biased variance and stores the unbiased one.
     results[4] = moved(runningVariance, variance, count / (count - 1));
   }
   for (auto [old, made] : llvm::zip_equal(call.getResults(), results))

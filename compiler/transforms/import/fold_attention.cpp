@@ -131,6 +131,7 @@ private:
   void takeSources(plan::CallOp call, Tensors &tensors) {
     HeadSource key = findHeadSource(functions.builder, tensors.key);
     HeadSource value = findHeadSource(functions.builder, tensors.value);
+    // The op has one number of groups for both.
     if (key.groups != value.groups)
       return;
     tensors.key = inOrder(call, key);
@@ -160,6 +161,7 @@ private:
       builder.flag("causal", true);
     if (mask.window != 0)
       builder.integer("window", mask.window);
+    // An attention without features would divide by 0.
     double features = std::max<int64_t>(tensors.features(), 1);
     builder.number("scale", view.getFloat("scale", 1 / std::sqrt(features)));
     if (double softcap = view.getFloat("softcap", 0); softcap != 0)

@@ -3,6 +3,18 @@
 // See FoldLookups in passes.td.
 //
 //===----------------------------------------------------------------------===//
+//
+// aten.index with several index tensors may read any element, so its operand is needed whole. Often all but one of the
+// tensors only count a dim: they read each of its elements in order. Then the lookup is a gather along one dim, and the
+// others may stay divided.
+//
+// Example: x [4, 6, 8] read at [arange(4), last], last [4], as a model takes the last token of each sample.
+//
+//   index 0 counts dim 0   dim 0 of the result
+//   index 1 chooses        gather along dim 1 with last as [4, 1, 8]
+//   dim 2 is not indexed   dim 1 of the result
+//
+// The gather gives [4, 1, 8], the reshape [4, 8]. The batch may be divided over dp, and the features over tp.
 
 #include "compiler/derivatives/arithmetic.h"
 #include "compiler/sharding/op_record.h"
@@ -131,6 +143,7 @@ bool LookupFolder::readIndices() {
     if (chosen || !typeOf(tensor).getElementType().isInteger(64))
       return false;
     chosen = dim;
+    // Unknown indices may be negative.
     countsFromEnd = !read || read->low < 0;
   }
   return countsAny;
@@ -139,6 +152,7 @@ bool LookupFolder::readIndices() {
 bool LookupFolder::counts(int64_t dim, Expr index, ArrayRef<Expr> ownCoordinates) {
   if (shape[dim] == 1)
     return true;
+  // Each dim of the result counts one dim only: x[i, i] reads a diagonal, which no gather of one dim gives.
   for (auto [place, coordinate] : llvm::enumerate(ownCoordinates)) {
     int64_t resultDim = lookup.position + static_cast<int64_t>(place);
     if (index != coordinate || result[resultDim] != shape[dim] || llvm::is_contained(counted, resultDim))

@@ -10,6 +10,8 @@ using namespace meshplan::indexing;
 
 /// For each dim of the result, its dim of operand 0; nullopt for calls that do not permute.
 static std::optional<SmallVector<int64_t>> permutationOf(plan::CallOp call) {
+  // Asks the index functions instead of reading the arguments of transpose, permute and t again: they are the one
+  // source of what an operator moves.
   ExprBuilder builder;
   Indices coordinates = coordinatesOf(builder, typeOf(call.getResult(0)).getShape());
   if (llvm::is_contained(coordinates, nullptr))

@@ -1,4 +1,13 @@
 //===- outline_model.cpp - names of an archive for a plan -----------------===//
+//
+// torch.export flattens a model: a graph of nodes with stacks of modules, and a list of parameters. Plans name modules,
+// so this recovers the tree: modules that ran come from the scopes of nodes, their containers from prefixes of paths,
+// and modules that only hold parameters (nn.ParameterList) from the names of these.
+//
+// Ties need a guess. `lm_head.weight` tied to `embed.weight` is exported as two parameters, one of which has no reader,
+// because torch.export reads both through one name. If the archive has weights, the two have one payload. Without
+// payloads, an unread parameter is tied to a parameter of the same shape and type that its module reads although
+// another module owns it.
 
 #include "compiler/transforms/import/outline_model.h"
 #include "llvm/ADT/STLExtras.h"

@@ -75,6 +75,7 @@ private:
 /// `matrices` in the shape [batch, heads, rows, columns].
 Value AttentionWriter::heads(Value matrices, int64_t rows, int64_t columns, bool transposed) {
   int64_t shape[] = {attention.batch, attention.heads, rows, columns};
+  // Preferred to a reshape of merged heads: batch and heads stay separate dims, each of which the plan may divide.
   if (Value found = findHeads(builder, matrices, shape, transposed))
     return found;
   Type element = typeOf(matrices).getElementType();

@@ -112,6 +112,7 @@ private:
     rewrite(call, toCanonicalOperator(CallView::of(call)));
     dropUnread(call);
     correctStates(call);
+    // Before the search for equal calls, because operands that are forwarded make more calls equal.
     if (Value same = unchangedOperand(call)) {
       call.getResult(0).replaceAllUsesWith(same);
       call.erase();
@@ -121,6 +122,7 @@ private:
     if (call.getTarget() == "aten.clone.default")
       call.setTarget("aten.contiguous.default");
     if (!drawsRandomNumbers(CallView::of(call))) {
+      // Models compute masks and rotary angles once per layer. As one value they are folded once, and held once.
       auto [known, isNew] = calls.insert(call);
       if (!isNew) {
         call.replaceAllUsesWith(*known);
@@ -148,6 +150,7 @@ private:
   /// True if the result equals `self`, given that the types are equal.
   bool keepsValue(const CallView &view, Value self) {
     if (view.target == "aten.detach.default")
+      // A detach of what is trained stops a gradient; any other one does nothing.
       return !trained.contains(self);
     if (view.target == "aten.contiguous.default") {
       auto made = self.getDefiningOp<plan::CallOp>();

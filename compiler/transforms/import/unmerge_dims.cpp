@@ -69,6 +69,8 @@ static void unmergeRows(plan::CallOp call) {
   if (!product)
     return;
   MovementChain chain = movementChainOf(product->rows);
+  // Rows in the order of the tensor are handled above, or cost nothing. In another order, as [6, 4] transposed and
+  // merged, neighbouring rows belong to different samples, and a shard of a dim is not a range of rows.
   if (!chain.digits.isReordered(0))
     return;
   SmallVector<int64_t> shape =
@@ -101,6 +103,7 @@ namespace {
 struct UnmergeDimsPass : meshplan::impl::UnmergeDimsBase<UnmergeDimsPass> {
   void runOnOperation() final {
     for (Block &block : getOperation().getBody()) {
+      // Regions first: they remove merges that the single products below would otherwise handle one by one.
       unmergeRowRegions(block);
       eraseUnread(block);
       for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>())) {

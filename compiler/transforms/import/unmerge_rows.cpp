@@ -1,4 +1,17 @@
 //===- unmerge_rows.cpp - keeps dims apart that rows merge ----------------===//
+//
+// A view that merges dims into rows, [4, 6, 8] to [24, 8], makes a dim that a plan can divide by its first part only:
+// over the second one the shards of 24 would be strided. If everything that reads the rows computes on each row alone,
+// the dims need not be merged at all. The pass finds such a region, from the merge to the views that split the rows
+// again, and rewrites its operators for tensors with one or more leading dims instead.
+//
+//   before                          after
+//   r = view x [4, 6, 8] as [24, 8]
+//   y = linear(r, w)   [24, 5]      y = linear(x, w)   [4, 6, 5]
+//   z = view y as [4, 6, 5]         z = y
+//
+// Dim 1 of 6 may then be divided, for example over tp. A region is rewritten as a whole or not at all: a value has
+// either rows or dims.
 
 #include "compiler/transforms/import/unmerge_rows.h"
 #include "compiler/sharding/op_record.h"
@@ -32,6 +45,7 @@ static SmallVector<int64_t> mergedDims(Value value) {
   for (int64_t size : sizesOf(call.getOperand(0))) {
     if (rest == 1)
       break;
+    // The last of the merged dims may be divided by the view: [4, 6] as [8, 3] merges 4 and a part of 6, which is 2.
     if (size <= 0 || (rest % size != 0 && size % rest != 0))
       return {};
     merged.push_back(std::min(rest, size));
@@ -137,6 +151,8 @@ std::optional<DictionaryAttr> RowRegion::widenedArgs(plan::CallOp call) const {
   auto moved = [&](Attribute argument) -> Attribute {
     auto number = dyn_cast_or_null<IntegerAttr>(argument);
     int64_t dim = number ? normalizeDim(number.getInt(), rank) : -1;
+    // An operator along the rows themselves, such as a softmax over dim 0, mixes them. Other dims move up by the dims
+    // that are added.
     return dim > 0 ? builder.getI64IntegerAttr(dim + extraDims()) : Attribute();
   };
   for (StringRef name : *names) {
@@ -148,6 +164,7 @@ std::optional<DictionaryAttr> RowRegion::widenedArgs(plan::CallOp call) const {
       return std::nullopt;
     args.set(name, list ? Attribute(builder.getArrayAttr(items)) : items.front());
   }
+  // bmm takes exactly three dims; matmul, with other names of its arguments, takes more.
   if (call.getTarget() == "aten.bmm.default") {
     args.set("other", args.get("mat2"));
     args.erase("mat2");
@@ -264,6 +281,8 @@ void meshplan::unmergeRowRegions(Block &block) {
     for (Operation *user : users) {
       auto call = dyn_cast<plan::CallOp>(user);
       RowRegion region(merged);
+      // Each reader begins a search of its own: one that needs rows does not prevent the others, which read the tensor
+      // before the merge.
       if (call && !isView(call.getTarget()) && !call->use_empty() && region.add(call) && region.computes())
         region.rewrite();
     }

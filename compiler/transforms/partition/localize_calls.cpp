@@ -75,6 +75,8 @@ private:
     // A single block that all ranks hold may appear undivided in another tensor.
     if (known[factor] && found.axes.empty() && isSingleSharedBlock(divisions[factor], rule.factors[factor], mesh))
       return success();
+    // Otherwise ranks would combine elements of different indices: the result would have the right shape and wrong
+    // numbers.
     if (known[factor] && divisions[factor] != found)
       return call.emitOpError() << side << " " << index << " splits factor " << factor
                                 << " differently from another tensor of the call";
@@ -169,6 +171,7 @@ struct LocalizeCallsPass : meshplan::impl::LocalizeCallsBase<LocalizeCallsPass> 
     const OpRecord *record = OpRegistry::get().lookup(view.target);
     FactorRule rule = factorRuleOf(view, record);
     Linearity linearity = linearityOf(call);
+    // Before localize, which may change the target: the rule is that of the global call.
     if (failed(CallChecker(call, rule, linearity, mesh).check()))
       return failure();
     if (!record || !record->localize)

@@ -53,6 +53,7 @@ using namespace meshplan::plan;
 static bool grows(ReshardOp reshard, MeshOp mesh) {
   auto from = cast<RankedTensorType>(reshard.getInput().getType());
   auto to = cast<RankedTensorType>(reshard.getResult().getType());
+  // The input is then smaller to hold than the result. A sum is not recomputed: its addends would have to be held.
   return !getSharding(from).isPartial() && largestShardBytes(to, mesh) > largestShardBytes(from, mesh);
 }
 
@@ -117,9 +118,11 @@ static void sinkMoves(Block &block) {
     if (isBackwardCall(&op))
       break;
     auto reshard = dyn_cast<ReshardOp>(op);
+    // A sum is at most as large as an addend, so nothing is gained by reducing later.
     if (isBackward(&op) && !(reshard && getSharding(reshard.getInput()).isPartial()))
       moves.push_back(&op);
   }
+  // In reverse, so that a chain sinks as a whole: its reader has reached its final position.
   llvm::for_each(llvm::reverse(moves), sink);
 }
 
@@ -130,6 +133,7 @@ void Repeater::findReaders() {
   bool hasBegun = false; // the backward pass
   for (Operation &op : block) {
     places[&op] = static_cast<int64_t>(places.size());
+    // Calls after the first backward one that are not backward, such as those of the optimizer, belong to neither list.
     hasBegun |= isBackwardCall(&op);
     if (isBackward(&op))
       backward.push_back(&op);
@@ -176,6 +180,8 @@ int64_t Repeater::until(Value operand, Operation *reader) {
   const Reading &reading = found->second;
   if (reading.isLate)
     return always;
+  // Where the operand is much larger than the result, as before a reduction, recomputing it for the reader would raise
+  // the peak that the recomputation is to lower.
   return bytesOf(operand) <= 2 * bytesOf(reader->getResults()) ? reading.until : reading.last;
 }
 
@@ -209,6 +215,7 @@ void Repeater::findLast() {
     reading.isRepeatable = canRepeat(op);
     if (auto call = dyn_cast<CallOp>(op); call && reading.last != never && isView(CallView::of(call)))
       if (auto viewed = forward.find(op->getOperand(0).getDefiningOp()); viewed != forward.end())
+        // Reverse order, so that a view of a view passes its readers on to the first storage.
         viewed->second.last = std::max(viewed->second.last, reading.last);
   }
   for (auto &[op, reading] : forward) {
@@ -218,6 +225,7 @@ void Repeater::findLast() {
       continue;
     int64_t all = always;
     for (Value operand : op->getOperands())
+      // The scarcest operand decides. Forward order, so that `until` of operands is known.
       all = std::min(all, isGatheredBy(operand, never) ? until(operand, op) : never);
     reading.until = std::max(reading.until, all);
   }
@@ -264,6 +272,7 @@ void Repeater::run() {
     for (OpOperand &operand : op->getOpOperands())
       operand.set(again(operand.get(), op));
   for (Operation *op : chosen)
+    // All readers may have been backward, as of a gather that the forward pass needs only for its own copy.
     if (op->use_empty())
       op->erase();
 }

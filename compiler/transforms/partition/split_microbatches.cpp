@@ -103,6 +103,7 @@ std::string SweepMaker::nameOf(size_t sum) const { return prefix.str() + "microb
 static bool hasEqualMicrobatches(Type type, int64_t count) {
   ShardingAttr sharding = getSharding(type);
   for (auto [extent, dim] : llvm::zip(cast<RankedTensorType>(type).getShape(), sharding.getDims()))
+    // One program runs all microbatches, so its extents must hold for each of them.
     if (llvm::any_of(dim.getAxes(), isTime) &&
         (!dim.getParts().empty() || isShared(dim) || extent % (count * dim.getUnit()) != 0))
       return false;
@@ -161,6 +162,8 @@ SmallVector<NamedAttribute> SweepMaker::attributesOf(AllReduceOp reduce) {
 
 void SweepMaker::accumulate(AllReduceOp reduce, const Twine &name, bool isReady) {
   BlockArgument sum = addAccumulator(reduce, name);
+  // A sum of an earlier sweep: its accumulator has the complete value, and all that computes the addend is erased as
+  // dead in this sweep.
   if (isReady) {
     reduce.replaceAllUsesWith(Value(sum));
     return;
@@ -194,6 +197,8 @@ Value SweepMaker::takeMicrobatch(Operation *op, Value whole, int64_t dim, Ranked
 /// microbatch over the axes after time comes last.
 void SweepMaker::takePart(SliceOp slice) {
   SmallVector<AxisRefAttr> axes(slice.getAxes().getAsRange<AxisRefAttr>());
+  // For a dim over {dp, time, tp}: dp has divided the batch, so the microbatch is taken from the shard of dp, and its
+  // samples are then divided over tp.
   size_t before = llvm::find_if(axes, isTime) - axes.begin(), behind = axes.size() - before - 1;
   OpBuilder here(slice);
   int64_t dim = *slice.getDim();
@@ -251,6 +256,9 @@ Attribute SweepMaker::placedInTime(CallOp call, Attribute argument) const {
   if (!inRun.empty() && time != axes.begin())
     return {};
   int64_t scale = local.getOffsetScale();
+  // An offset counts in microbatches of this rank. Ranks first: the offset in the shard of a microbatch, times `count`,
+  // is that in the batch, and each microbatch adds its extent. Runs first: each microbatch adds the extents of all
+  // ranks that divide it.
   return LocalIntAttr::get(call.getContext(), local.getConstant(), local.getOfResult(), local.getIndex(),
                            local.getDim(), inRun.empty() ? count * scale : scale, local.getExtentScale(),
                            scale * shardCount(inRun, mesh));
@@ -348,6 +356,8 @@ LogicalResult SweepMaker::run(int64_t sweep, bool isStep) {
   for (auto [number, sum] : llvm::enumerate(sweeps.getSums()))
     if (sum.sweep <= sweep)
       accumulate(sum.op, nameOf(number), /*isReady=*/sum.sweep < sweep);
+  // Ops that only other sweeps need are erased before they are checked: an operator that one sweep does not run must
+  // not refuse it.
   if (failed(finish(isStep)))
     return failure();
   leaveOrEnter();
@@ -356,6 +366,7 @@ LogicalResult SweepMaker::run(int64_t sweep, bool isStep) {
   for (Operation &op : function.getBody().front())
     if (::isInTime(&op))
       timed.push_back(&op);
+  // Arguments before types: they refer to the axes of the operands, which localize removes.
   for (Operation *op : timed)
     if (auto call = dyn_cast<CallOp>(op); call && failed(placeInTime(call)))
       return failure();
@@ -437,6 +448,7 @@ struct SplitMicrobatchesPass : meshplan::impl::SplitMicrobatchesBase<SplitMicrob
     int64_t count = mesh.getAxisSize(mesh.findAxis(timeAxisName)), last = sweeps.getLast();
     if (failed(checkSums(sweeps, count)))
       return failure();
+    // Each sweep is made from the untouched function; the function itself is changed last.
     for (int64_t number = 0; number <= last; ++number) {
       func::FuncOp sweep = makeSweep(function, prefix, number, number == last, count);
       if (failed(SweepMaker(sweep, prefix, mesh, count).run(number, /*isStep=*/false)))
@@ -450,6 +462,7 @@ struct SplitMicrobatchesPass : meshplan::impl::SplitMicrobatchesBase<SplitMicrob
     Builder builder(function.getContext());
     sweep.setSymName((prefix + (isLast ? "accumulate" : "count" + Twine(number))).str());
     setRole(sweep, base::ProgramRole::microbatch);
+    // Only the step applies gradients, so only it is skipped.
     sweep->removeAttr(attr::Guard::getNameStr());
     setOpAttr<attr::Runs>(sweep, builder.getI64IntegerAttr(isLast ? count - 1 : count));
     setOpAttr<attr::RunsBefore>(sweep, function.getSymNameAttr());

@@ -31,6 +31,8 @@ Sweeps::Sweeps(func::FuncOp function) : last(findLast(function.getBody().front()
   // The first sweep that needs the result of an op; after the last sweep for ops that only the end of the step reads.
   DenseMap<Operation *, int64_t> neededBy;
   for (Operation &op : llvm::reverse(function.getBody().front())) {
+    // Backwards from the readers: the latest sweep that is still early enough. A sum itself must be complete one sweep
+    // before its first reader.
     int64_t sweep = last + 1;
     for (Operation *user : op.getUsers())
       if (auto found = neededBy.find(user); found != neededBy.end())

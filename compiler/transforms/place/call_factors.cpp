@@ -66,6 +66,8 @@ WeightProduct meshplan::productOf(const FactorRule &rule, unsigned operand) {
     if (!isContracted(rule, operand, factor))
       continue;
     isProduct = true;
+    // The weight of a projection contracts its last dim (nn.Linear). In other products of weights it is not known which
+    // one acts as data.
     isContractedLast |= llvm::is_contained(own.dims.back(), factor) && isInMatrix(rule, operand, factor);
   }
   if (isProduct)
@@ -73,6 +75,7 @@ WeightProduct meshplan::productOf(const FactorRule &rule, unsigned operand) {
   for (auto [index, tensor] : llvm::enumerate(rule.operands))
     for (unsigned factor : factorsOf(tensor))
       if (index != operand && isContracted(rule, index, factor))
+        // The operand is not contracted, but others are: a vector is then the bias of their product.
         return own.dims.size() == 1 ? WeightProduct::projection : WeightProduct::other;
   return WeightProduct::none;
 }

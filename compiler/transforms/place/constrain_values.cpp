@@ -64,6 +64,8 @@ LogicalResult meshplan::placeSequence(StyleOp style, ArrayRef<CallOp> calls, Mes
   llvm::SmallPtrSet<Operation *, 16> inside(calls.begin(), calls.end());
   int64_t dim = style.getDim();
   AxisList axes = dividingAxes(toAxes(style.getAxes()), mesh);
+  // The result tells what the sequence is: inputs such as masks and rotary tables may have another size in this dim,
+  // and are not divided.
   std::optional<int64_t> extent = extentOf(calls, inside, dim);
   if (!extent)
     return isFirstReport() ? reportNoSequenceDim(style) : failure();

@@ -1,4 +1,17 @@
 //===- feature_dims.cpp - the features of a parameter ---------------------===//
+//
+// The search follows a parameter forward through calls that combine only weights (followCall) until it meets an
+// activation (meet), and carries the roles back on return. `known` holds the answer of each value, so each value is
+// visited once and time is linear in the calls that derive from the parameter.
+//
+// Example: a low-rank update w + b @ a with w [6, 4], b [6, 2], a [2, 4], then linear(x, .).
+//
+//   linear meets x        dims of the sum: output 6, input 4
+//   w: addend             output 6, input 4
+//   b: product of weights output 6, inner 2 is on the side of the input
+//   a: product of weights input 4, inner 2 is on the side of the output
+//
+// The inner features meet no activation (`meets` is false): `colwise` divides 6, not 2.
 
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/sharding/dataflow/module_border.h"
@@ -96,6 +109,8 @@ static void join(ValueFeatures &all, ValueFeatures use) {
   all.isPart |= use.isPart;
   if (!hasFeatures(use.roles))
     return;
+  // A weight may be read in two ways, such as a tied embedding: rows chosen by indices, and a product. The uses that
+  // agree decide together; one that contradicts them is ignored, or else styles would depend on the order of modules.
   bool isContradicted = !agree(all.roles, use.roles);
   if (!hasFeatures(all.roles) || (isContradicted && countMet(use.roles) > countMet(all.roles))) {
     use.unknown = all.unknown;
@@ -105,6 +120,7 @@ static void join(ValueFeatures &all, ValueFeatures use) {
   }
   if (isContradicted)
     return;
+  // Uses may tell about different dims, as a bias that is sliced in one of them.
   for (auto [own, other] : llvm::zip(all.roles, use.roles))
     if (isKnown(other) && (!isKnown(own) || (meetsActivation(other) && !meetsActivation(own))))
       own = other;
@@ -182,6 +198,8 @@ const ValueFeatures &Follower::at(Value value) {
     return *entry->second;
   ValueFeatures all;
   all.roles.resize(cast<RankedTensorType>(value.getType()).getRank());
+  // An entry without features exists while the uses are visited: foreignOperands takes values with an entry as derived
+  // from the parameter.
   known[value] = std::make_unique<ValueFeatures>(all);
   for (OpOperand *use : usesByCalls(value))
     join(all, atUse(*use));
@@ -198,10 +216,12 @@ ValueFeatures Follower::atUse(OpOperand &use) {
   SmallVector<unsigned> foreign = foreignOperands(call);
   if (foreign.empty() && !isMixed && !meets(call, operand, rule))
     return followCall(call, operand, view, rule);
+  // The activation is met in another module: there the features are another statement's business.
   if (!call.isInModule(path))
     return ValueFeatures();
   if (foreign.empty() && isMixed)
     return atOwnUse(call, operand, view, rule);
+  // A scaling or an addition tells no roles: the features of x * w are those of the call that reads the product.
   bool contracts =
       llvm::any_of(factorsOf(rule.operands[operand]), [&](unsigned factor) { return !isIn(rule.results, factor); });
   bool keepsElements = isPointwise(view.target) || (!contracts && isScaled(view, operand, foreign));
@@ -223,6 +243,8 @@ ValueFeatures Follower::atFactor(CallOp call, unsigned operand, const CallView &
   bool isMixed = search.isActivation(call.getOperand(operand)), isMatrix = isOfSeveralDims(rule, operand);
   ValueFeatures here = isMixed ? ValueFeatures() : meet(call, operand, view, rule);
   here.roles.resize(view.operands[operand].getRank());
+  // An addend whose dims all are those of activations, as a table of positions: later calls contract the activation,
+  // not the table.
   if (!hasOwnFactor(rule, operand, foreign) && !isScaled(view, operand, foreign)) {
     here.unknown = isMatrix ? call : CallOp();
     return here;
@@ -385,6 +407,8 @@ static FeatureUse useOf(ValueFeatures features) {
 static FeatureUse findFirst(const FeatureSearch &search, BlockArgument parameter,
                             ArrayRef<std::pair<StringRef, Products>> attempts) {
   FeatureUse none;
+  // The most specific reading comes first: a module that combines the parameter with an activation, then products of
+  // weights in it, then the readers elsewhere.
   for (auto [path, products] : attempts) {
     ValueFeatures features = Follower(search, path, products).at(parameter);
     if (hasFeatures(features.roles) || features.isPart)

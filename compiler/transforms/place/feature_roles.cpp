@@ -1,4 +1,15 @@
 //===- feature_roles.cpp - roles of the dims of a weight ------------------===//
+//
+// Two readings of one call. Meeting: an operand is combined with activations, and the factors tell its roles. A factor
+// that the operand shares with an activation and that is not in the result is contracted: input features. A factor that
+// only the operand and the result have is computed: output features. Passage: all operands are weights, and roles are
+// carried from the results back to the operand, factor by factor.
+//
+// Example: linear(x [2, 6], w [4, 6]) has the factors b = 2, o = 4, c = 6. For w, c is in x and contracted: input. o is
+// in no activation and in the result: output.
+//
+// A dim of several factors keeps a piece for each, because only the major one can be divided without cutting the
+// others: in view(w [24], [4, 6]) the dim of 24 has the pieces output 4 (major) and input 6.
 
 #include "compiler/transforms/place/feature_roles.h"
 #include "compiler/sharding/families/convolutions.h"
@@ -62,6 +73,7 @@ static FeatureRole sideOf(const FactorRule &rule, unsigned operand, unsigned fac
       FeatureRole role = roleOf(other);
       if (role == FeatureRole::none || role == FeatureRole::window)
         continue;
+      // Weights with features of both sides, such as the middle one of three, do not tell on which side the factor is.
       if (side != FeatureRole::none && side != role)
         return FeatureRole::none;
       side = role;
@@ -78,6 +90,7 @@ static void addInner(const CallView &call, const FactorRule &rule, unsigned oper
     FeaturePiece &piece = byFactor[factor].front();
     piece.role = role;
     piece.meets = false;
+    // A divided inner factor makes the product partial, which only a sum can be.
     piece.isDivisible = rule.factors[factor].kind == FactorKind::sum;
     piece.place = {static_cast<unsigned>(llvm::find(inner, factor) - inner.begin())};
   };
@@ -162,6 +175,8 @@ void Meeting::addOutputs() {
   for (const TensorFactors &result : rule.results) {
     SmallVector<unsigned> factors = factorsOf(result);
     size_t end = factors.size();
+    // Of the factors that only the weight gives the result, the last run counts. One before the samples, as that of
+    // experts in [e, s, o], selects a product and is not a feature of it.
     while (end > 0 && !isMade(factors[end - 1]))
       --end;
     for (size_t place = end; place > 0 && isMade(factors[place - 1]); --place)
@@ -183,6 +198,7 @@ void Meeting::addInputs() {
   for (unsigned other : activations)
     for (auto [dim, factors] : llvm::enumerate(rule.operands[other].dims))
       for (auto [place, factor] : llvm::enumerate(factors)) {
+        // In the order of the activation's dims, so that the first one is the major feature.
         if (!llvm::is_contained(inputs, factor) || (hasOwn && readers(factor) > 1))
           continue;
         if (!contracted)
@@ -312,6 +328,7 @@ RolesOfOperand meshplan::rolesAtMeeting(const CallView &call, const FactorRule &
 static std::optional<SmallVector<FeaturePieces>> alignPieces(const FeaturePieces &dim, ArrayRef<int64_t> sizes) {
   SmallVector<FeaturePieces> parts(sizes.size());
   FeaturePieces left = dim;
+  // From the minor end: there, pieces and factors begin together.
   for (size_t index = sizes.size(); index-- > 0;) {
     int64_t needed = sizes[index];
     while (needed > 1 && !left.empty()) {

@@ -71,6 +71,7 @@ SmallVector<ModuleRun> BorderPlacer::runsOf(StringRef path) {
 
 bool BorderPlacer::isInside(Operation *op, ModuleRun module) const {
   // A constraint, and those before it, belong to the module of the op whose operand they constrain.
+  // A chain of constraints may come from several statements; the op at its end tells for which reader they are.
   while (isa<ConstrainOp>(op) && op->hasOneUse())
     op = *op->user_begin();
   if (!isa<CallOp>(op))
@@ -80,6 +81,8 @@ bool BorderPlacer::isInside(Operation *op, ModuleRun module) const {
 
 /// The value that a module reads as this operand, before the layouts that statements inside the module give it.
 Value BorderPlacer::sourceOf(Value operand, ModuleRun module) const {
+  // Otherwise the form that a style inside the module gives a value would count as an input of its own, and numbers of
+  // inputs would depend on styles.
   for (auto constrain = operand.getDefiningOp<ConstrainOp>(); constrain && isInside(constrain, module);
        constrain = operand.getDefiningOp<ConstrainOp>())
     operand = constrain.getInput();
@@ -111,6 +114,7 @@ llvm::SetVector<Value> BorderPlacer::inputsOf(ModuleRun module) {
 /// The value after the layouts that styles and borders of the module, or of an inner module, state for its outputs:
 /// these come first.
 static Value behindOwnStatements(Value result, ModuleRun module) {
+  // The border encloses the statements of inner modules: what they produce is what leaves the module.
   for (Operation *user : result.getUsers()) {
     auto constrain = dyn_cast<ConstrainOp>(user);
     StringAttr path = constrain ? moduleOfOutput(constrain) : StringAttr();
@@ -224,6 +228,7 @@ static ConstrainOp constrainBehind(BorderOp border, Value value, ShardingAttr la
 
 void BorderPlacer::constrainOutput(BorderOp border, ModuleRun module, Value value, ShardingAttr layout) {
   auto constrain = constrainBehind(border, value, layout);
+  // Readers inside the module keep the value before the border.
   value.replaceUsesWithIf(
       constrain, [&](OpOperand &use) { return use.getOwner() != constrain && !isInside(use.getOwner(), module); });
 }

@@ -60,6 +60,7 @@ static LogicalResult place(BlockArgument argument, MeshOp mesh) {
   AxisList axes = dividingAxes(toAxes(data.getAxes()), mesh);
   if (failed(checkFree(argument, data, axes)))
     return failure();
+  // With earlier stages the parameter stays replicated, and only what belongs to its update is divided (OptimizerStep).
   if (data.getShard() == DataStage::parameters)
     argument.setType(withSharding(argument.getType(), getSharding(argument).withFlat(axes)));
   return success();

@@ -48,6 +48,7 @@ static base::InitAttr distributionOf(double deviation, InitRule rule, Builder bu
   if (rule == InitRule::kaiming_normal || rule == InitRule::xavier_normal)
     return base::InitAttr::get(builder.getContext(), base::InitKind::normal, none, none, none,
                                builder.getF64FloatAttr(0), builder.getF64FloatAttr(deviation), ElementsAttr());
+  // A uniform distribution in [-a, a] has the deviation a / sqrt(3).
   double bound = std::sqrt(3.0) * deviation;
   return base::InitAttr::get(builder.getContext(), base::InitKind::uniform, none, builder.getF64FloatAttr(-bound),
                              builder.getF64FloatAttr(bound), none, none, ElementsAttr());
@@ -74,6 +75,7 @@ static void place(func::FuncOp function, BlockArgument parameter, const FeatureS
   if (!init)
     return;
   StringRef name = parameterName(parameter);
+  // The whole parameter, before any division: shards of a rank have smaller fans.
   FeatureUse use = search.find(parameter, name.contains('.') ? name.rsplit('.').first : "");
   if (std::string fault = faultOf(use, isKaiming(init)); !fault.empty())
     return add(faults, init, name, fault);

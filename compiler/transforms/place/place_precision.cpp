@@ -37,14 +37,19 @@ public:
     if (storage == compute && gathered == compute)
       return;
     parameter.setType(type.clone(storage));
+    // Its storage type counts nevertheless: the checkpoint contains it.
     if (parameter.use_empty())
       return;
     setBeforeFirstReader(parameter);
     Value value = converted(parameter, gathered);
+    // The order convert, gather, convert moves the narrow type. Propagation would gather as late as possible, after the
+    // conversion to the wider type.
     if (gathered != compute && getSharding(parameter).isFlat())
       value = gather(value, getSharding(parameter));
     Value whole = converted(value, compute);
     parameter.replaceUsesWithIf(whole, [&](OpOperand &use) { return !made.contains(use.getOwner()); });
+    // Autocast has inserted conversions of the wide value to the type in which it is stored. Through both, an element
+    // comes back unchanged.
     skipRoundTrips(whole, gathered == compute ? parameter : value);
   }
 

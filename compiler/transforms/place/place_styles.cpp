@@ -4,6 +4,20 @@
 // path of their module; parameters are function arguments.
 //
 //===----------------------------------------------------------------------===//
+//
+// For each styled module: which of its parameters have the features (placeablesOf), which of these the style divides
+// (placeFeatures), into which shards (divided), and which layout its activations get (constrainFeatureInputs). Layouts
+// are only recorded until all styles are placed, so that two styles of one parameter are found whatever their order
+// (claim); writeArguments then sets them.
+//
+// Example on a mesh dp = 2, tp = 3: `q_proj: colwise tp` with weight [576, 576] and bias [576], 9 heads of 64.
+//
+//   weight   output features are dim 0   [{tp}, {}]: 3 heads each
+//   bias     output features are dim 0   [{tp}]
+//   input x  of the module               [{}, {}, {}] along tp, dp is left as it is
+//
+// For `o_proj: rowwise tp` the weight is [{}, {tp}], the input [{}, {}, {tp}], and the bias, which has no input
+// features, stays whole: it is added once, after the sum.
 
 #include "compiler/sharding/axes.h"
 #include "compiler/sharding/blocks/dim_blocks.h"
@@ -129,6 +143,7 @@ private:
 
 LogicalResult StylePlacer::run(ArrayRef<StyleOp> styles) {
   collect(styles);
+  // Stated layouts come first: a style that contradicts one is reported at the style.
   bool failedAny = failed(readStated());
   for (auto &[path, styled] : modules)
     for (StyledModule &module : styled)
@@ -196,6 +211,7 @@ LogicalResult StylePlacer::placeFeatures(StyledModule &module) {
   } else if (llvm::any_of(all, [](const Placeable &placeable) { return placeable.size() != 1; })) {
     llvm::erase_if(all, [](const Placeable &placeable) { return placeable.size() == 1; });
   } else {
+    // All have a single feature, so that division fails for more than one shard: it makes the error.
     return divide(module.style, all.back().parameter, all.back().feature.dim);
   }
   for (const Placeable &placeable : all)
@@ -232,6 +248,8 @@ SmallVector<Placeable> StylePlacer::placeablesOf(StyledModule &module, FeatureFa
         addPlaceable(module, parameter, isOwn, all, fault);
   };
   add(own, /*isOwn=*/true);
+  // For example a bias of its own beside the weight of another module, or a function without parameters: then the
+  // operators of the module tell which parameters the statement means.
   if (llvm::none_of(all, isWeightOf))
     add(read, /*isOwn=*/false);
   if (all.empty())
@@ -341,6 +359,8 @@ std::optional<SmallVector<DimPart>> StylePlacer::partsOf(ArrayRef<int64_t> propo
   int64_t start = 0;
   for (int64_t part : proportions) {
     int64_t size = part * (extent / sum);
+    // Multi-query attention has one key head in a fused weight. Each rank needs it for its query heads, so it counts
+    // once for each shard: every shard holds all of it.
     bool isSingleSharedBlock = isOnlyKeyHead(value, dim, start, size);
     parts.push_back(isSingleSharedBlock ? DimPart(size, size, shards) : DimPart(size));
     start += size;

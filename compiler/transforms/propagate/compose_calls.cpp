@@ -61,6 +61,7 @@ bool Propagation::compose(CallOp call) {
       drop(call, rule->like);
     return false;
   }
+  // The rule inserts its calls before the call. The op before it marks where they begin.
   Operation *before = call->getPrevNode();
   Composition composition(call, mesh, known);
   rule->compose(composition);
@@ -68,6 +69,7 @@ bool Propagation::compose(CallOp call) {
   if (call->hasAttr(attr::KeepsAddends::getNameStr()))
     for (Operation *op = first; op != call; op = op->getNextNode())
       setOpAttr<attr::KeepsAddends>(op, opAttr<attr::KeepsAddends>(call));
+  // The walk removes the call after its replacement has been visited, and not here: the caller still refers to it.
   composed.insert(call);
   if (first != call)
     visitAll(first, call);

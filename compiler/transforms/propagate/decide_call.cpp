@@ -14,6 +14,8 @@ namespace {
 bool isCoarser(const FactorDivision &coarse, const FactorDivision &fine, const Factor &factor, MeshOp mesh) {
   if (coarse.axes.empty())
     return true;
+  // Gathering the minor axes of `fine` must give `coarse`, blocks and parts included: with other blocks the same axes
+  // hold other elements.
   FactorDivision gathered = fine;
   if (coarse.axes.size() > fine.axes.size())
     return false;
@@ -81,6 +83,7 @@ void CallDecider::collect() {
   for (unsigned operand : problem.order) {
     Projection projection =
         projectToFactors(problem.operands[operand], problem.rule.operands[operand], problem.rule, problem.mesh);
+    // The first in order of precedence: the caller reports the operand that matters most.
     if (projection.misfit && !decision.misfit)
       decision.misfit = {operand, *projection.misfit};
     if (projection.cut && !decision.cut)
@@ -102,6 +105,8 @@ void CallDecider::offer(unsigned index, const FactorDivision &offered, unsigned 
   FactorDivision taken = factor.kind == FactorKind::parallel ? offered : withoutSharing(offered);
   taken.axes = own.axes;
   for (AxisRefAttr axis : llvm::drop_begin(offered.axes, own.axes.size())) {
+    // The axes below a refused axis are refused as well. Without it they would divide larger ranges, and this operand
+    // would have to move for them anyway.
     if (isUsed(axis, index))
       break;
     taken.axes.push_back(axis);
@@ -116,6 +121,7 @@ void CallDecider::offer(unsigned index, const FactorDivision &offered, unsigned 
 bool CallDecider::isUsed(AxisRefAttr axis, unsigned factor) const {
   if (overlapsAny(partial, axis))
     return true;
+  // Joined factors share their axes: a rank has a range of each of the tensors that a concatenation joins.
   SmallVector<unsigned> siblings = problem.rule.siblings(factor);
   for (auto [index, division] : llvm::enumerate(decision.factors))
     if (overlapsAny(division.axes, axis) && (index == factor || !llvm::is_contained(siblings, index)))
@@ -141,6 +147,7 @@ void CallDecider::deriveTypes(llvm::SmallVectorImpl<unsigned> &inexpressible) {
       partialAxes.append(division.axes.begin(), division.axes.end());
       reduction = factor.kind == FactorKind::sum ? Reduction::sum : Reduction::max;
     }
+  // A sum has no order. Sorted, equal shardings are equal attributes.
   sortByMesh(partialAxes, problem.mesh);
   for (const TensorFactors &tensor : problem.rule.results) {
     ShardingAttr sharding = projectToDims(decision.factors, tensor, problem.rule, problem.mesh, &inexpressible);

@@ -36,6 +36,7 @@ bool meshplan::delayWholeAddend(CallOp sum, llvm::function_ref<ShardingAttr(Valu
   if (!addsGradients(sum))
     return false;
   AxisList first = rankAxes(shardingOf(sum.getOperand(0))), second = rankAxes(shardingOf(sum.getOperand(1)));
+  // Both partial: they are added as they are. Neither: there is no collective to save.
   if (first.empty() == second.empty())
     return false;
   OpOperand &whole = sum->getOpOperand(first.empty() ? 0 : 1);
@@ -45,8 +46,12 @@ bool meshplan::delayWholeAddend(CallOp sum, llvm::function_ref<ShardingAttr(Valu
     chain.push_back(last);
     OpOperand &other = otherOperand(next, last.getResult(0));
     ShardingAttr sharding = shardingOf(other.get());
+    // Only a gradient over the same axes can be added before the collective. One that is not decided yet may be: the
+    // chain is at worst reordered for nothing.
     if (sharding && rankAxes(sharding) != partial)
       continue;
+    // The chain moves to where the later gradient exists. Each swap moves the whole addend further down a chain that
+    // ends, so repeated visits end, too.
     for (CallOp link : chain)
       link->moveBefore(next);
     Value delayed = whole.get();

@@ -39,6 +39,8 @@ Value Layouts::origin(Value value) const {
 
 Value Layouts::current(Value value) const {
   auto found = currents.find(origin(value));
+  // A version that a consumer has asked for is used as it is; only readers of the original value start from the reduced
+  // form.
   return found == currents.end() || value != origin(value) ? value : found->second;
 }
 
@@ -91,6 +93,7 @@ std::optional<Cause> Layouts::causeOf(Value value, AxisRefAttr axis) const {
 }
 
 void Layouts::setCause(Value value, AxisRefAttr axis, const Cause &cause) {
+  // The first cause stays: it is the statement that divided the value. Later ones about the same axis agree with it.
   if (!causeOf(value, axis))
     causes[value].push_back({StringAttr::get(value.getContext(), axis.getName()), cause});
 }
@@ -108,6 +111,8 @@ static SmallVector<ArrayRef<AxisRefAttr>> axesByRole(ShardingAttr sharding) {
 void Layouts::copyCauses(Value from, Value to) {
   for (auto [before, after] : llvm::zip(axesByRole(getSharding(from)), axesByRole(getSharding(to))))
     for (AxisRefAttr axis : after)
+      // An axis in another role, such as a partial axis that now divides a dim, has another cause: what asked for the
+      // reduce-scatter.
       if (overlapsAny(before, axis))
         if (std::optional<Cause> cause = causeOf(from, axis))
           setCause(to, axis, *cause);

@@ -13,10 +13,10 @@ def PropagateShardings : Pass<"plan-propagate-shardings", "::mlir::ModuleOp"> {
     layout. A partial value is reduced before the first consumer that does not accept an addend: to a layout that some
     consumer wants (a reduce-scatter), or else replicated (an all-reduce).
 
-    If operands disagree, parameters take precedence, then the larger tensor, then the earlier operand. An operand that
-    is already available undivided for another consumer yields if its division would make the result partial.
-    `plan.constrain` and `plan.style` ops are removed. The location of an op records the statements that caused the axes
-    of its results (`#plan.cause`).
+    If operands disagree, divided parameters take precedence, then the larger tensor, then the earlier operand. An
+    operand that is already available undivided for another consumer yields if its division would make the result
+    partial. `plan.constrain`, `plan.match` and `plan.style` ops are removed. The location of an op records the
+    statements that caused the axes of its results (`#plan.cause`).
 
     An operator without a record runs replicated: divided operands are gathered, with a warning. Fails where such an
     operator would read several microbatches, where a stated division does not fit the factors of a dim (heads), and

@@ -18,14 +18,18 @@ Value Propagation::reduce(Value value, AxisRefAttr axis, Operation *user) {
   AxisList rest = without(sharding.getPartialAxes(), axis);
   ShardingAttr reduced = sharding.withPartial(sharding.getReduction(), rest);
   // Microbatches cannot hold parts of their sum: it is complete only after the last of them.
+  // Only sums have a reduce-scatter that the plan can ask for, and flat axes divide elements without regard to dims.
   bool mayScatter = sharding.getReduction() == Reduction::sum && !sharding.isFlat() && !isTime(axis);
   WantedDim wanted = mayScatter ? findWantedDim(value, axis, mesh) : WantedDim();
+  // A consumer may want a dim that cannot take the axis, such as one whose shards have too few blocks. The sum is then
+  // replicated.
   if (wanted.dim >= 0)
     if (std::optional<DimShardingAttr> divided = extended(value, wanted.dim, reduced.getDims()[wanted.dim], axis))
       reduced = reduced.withDim(wanted.dim, *divided);
   Value made = layouts.obtain(value, reduced, user, causeOf(value, axis));
   if (std::optional<Cause> cause = causeOf(wanted, axis))
     layouts.setCause(made, axis, *cause);
+  // Later readers start from the sum, or each would cause a collective of its own.
   layouts.supersede(value, made);
   return made;
 }
@@ -43,6 +47,7 @@ std::optional<DimShardingAttr> Propagation::extended(Value value, int64_t dim, D
   bool isWhole = now.getAxes().empty();
   DimShardingAttr divided =
       isWhole ? divideDim(extent, axes, mesh, blocks.get(value, dim)) : divideDim(extent, axes, mesh, now);
+  // The further axis may only divide within the shards that the dim has, or the reduce-scatter would also redistribute.
   bool isFine = !isShared(now) && dropMinorAxes(extent, divided, 1, mesh) == now;
   isFine &= hasBlockForEach(extent, divided, mesh);
   return isFine ? std::optional(divided) : std::nullopt;
@@ -56,6 +61,7 @@ void Propagation::reducePartialOperands(CallOp call, const FactorRule &rule, con
   AxisList axes;
   for (Value operand : call.getOperands())
     for (AxisRefAttr axis : getSharding(operand).getPartialAxes())
+      // Overlapping digits of one axis are reduced together by the reduction of the first of them.
       if (!overlapsAny(axes, axis))
         axes.push_back(axis);
   // A reduction over another axis also ends the accumulation over microbatches (see reduce), so the addends of other
@@ -77,6 +83,7 @@ void Propagation::reducePartialOperands(CallOp call, const FactorRule &rule, con
 bool Propagation::isPartialShared(CallOp call, AxisRefAttr axis) {
   return llvm::any_of(call.getOperands(), [&](Value operand) {
     Operation *producer = operand.getDefiningOp();
+    // Gradients on the path to a parameter stay addends for all their readers: they are reduced at the parameter.
     bool isKept = producer && producer->hasAttr(attr::KeepsAddends::getNameStr());
     return overlapsAny(getSharding(operand).getPartialAxes(), axis) && !operand.hasOneUse() && !isKept;
   });

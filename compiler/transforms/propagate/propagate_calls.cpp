@@ -39,6 +39,9 @@ LogicalResult Propagation::visitCall(CallOp call) {
     operand.set(layouts.current(operand.get()));
   CallView view = CallView::of(call);
   const OpRecord *record = OpRegistry::get().lookup(view.target);
+  // The order of the next steps matters. Rules and linearity are about dims, so flat operands are gathered first. A
+  // composition replaces the call, so it precedes the reduction of its operands. The decision comes after the
+  // reduction: a partial axis may not divide any factor, and after it the axis may divide one.
   if (hasFlatOperand(call) && (!runsFlat(call) || readsWhole(call, record)))
     gatherFlat(call);
   if (!record && refuseUnknown(call))
@@ -78,6 +81,7 @@ void Propagation::gatherFlat(CallOp call) {
 }
 
 void Propagation::decideFlat(CallOp call) {
+  // Flat operands that have dims all have the same sharding (runsFlat), so one of them tells the causes.
   auto flat = llvm::find_if(call.getOperands(), [](Value operand) { return getSharding(operand).isFlat(); });
   for (auto [result, sharding] : llvm::zip(call.getResults(), flatResults(call, mesh))) {
     layouts.decide(result, sharding);
@@ -109,6 +113,9 @@ bool Propagation::standsForOthers(CallOp call, unsigned index, const FactorRule 
   auto project = [&](unsigned number) {
     return projectToFactors(getSharding(call.getOperands()[number]), rule.operands[number], rule, mesh);
   };
+  // For example, in a product of a [m, k] over k by tp and b [k, n] over n by tp, a, if it is larger, would win: the
+  // result would be partial over tp, and b would have to move. If a is available without tp, because another consumer
+  // has gathered it, b keeps its axis instead: the result is divided over n, and nothing moves.
   // Only contractions make results partial.
   bool contracts = llvm::any_of(rule.factors, [](const Factor &factor) { return factor.kind == FactorKind::sum; });
   if (!contracts || getSharding(operand).isReplicated())
@@ -121,6 +128,7 @@ bool Propagation::standsForOthers(CallOp call, unsigned index, const FactorRule 
       return false;
     disputed.append(*axes);
   }
+  // Without such a version the gather of this operand would cost as much as that of the other.
   return !disputed.empty() && layouts.has(operand, without(cast<RankedTensorType>(operand.getType()), disputed, mesh));
 }
 
@@ -155,6 +163,7 @@ void Propagation::insertReshards(CallOp call, const CallDecision &decision) {
       continue;
     }
     Cause cause{call.getLoc(), StringAttr()};
+    // A slice moves nothing, so it needs neither a statement nor a warning.
     if (movesData(arriving, wanted)) {
       reportUnstated(call, index, wanted);
       cause = causingStatement(operand, wanted).value_or(cause);
@@ -166,6 +175,8 @@ void Propagation::insertReshards(CallOp call, const CallDecision &decision) {
 }
 
 std::optional<Cause> Propagation::causeIn(CallOp call, Value operand, AxisRefAttr axis) {
+  // Causes are looked up by module first: with tied weights the cause of the argument would name the statement of
+  // another module.
   auto own = styles.find(call.getModule().value_or(""));
   if (own != styles.end() && isFromWeights(operand))
     for (StyleOp style : own->second)

@@ -18,10 +18,12 @@ bool Propagation::dependsOnInputs(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (argument)
     return argumentKind(argument) == ArgumentKind::input;
+  // Memoized: without it, values that several operators read would be walked once for each path.
   auto [known, isNew] = inputDependence.try_emplace(value, false);
   if (!isNew)
     return known->second;
   bool depends = llvm::any_of(value.getDefiningOp()->getOperands(), [&](Value each) { return dependsOnInputs(each); });
+  // Looked up again: the recursion may have moved the entries of the table.
   return inputDependence[value] = depends;
 }
 
@@ -42,6 +44,7 @@ std::optional<SmallVector<ShardingAttr>> Propagation::operandsFor(CallOp call, S
   ShardingAttr made = projectToDims(projection.factors, rule.results[0], rule, mesh, &inexpressible);
   SmallVector<ShardingAttr> operands;
   for (auto [operand, tensor] : llvm::zip(call.getOperands(), rule.operands)) {
+    // A parameter would have to be divided in each step for this. A slice of a constant is local.
     operands.push_back(projectToDims(projection.factors, tensor, rule, mesh, &inexpressible));
     if (isFromWeights(operand) && operands.back() != getSharding(operand) && !operand.getDefiningOp<ConstantOp>())
       return std::nullopt;
@@ -62,6 +65,9 @@ static void hoist(Value version, Operation *place) {
 
 bool Propagation::divideProducer(Value value, ShardingAttr wanted, Operation *reader) {
   auto call = value.getDefiningOp<CallOp>();
+  // A second reader would need the value whole. Values that depend on inputs are activations, whose layout the plan is
+  // about: there a slice is the visible answer. A match does not count: it gives the gradient the layout of the value,
+  // whichever that is.
   bool isFree = call && getSharding(value).isReplicated() && !wanted.isPartial() && !wanted.isFlat() &&
                 !statedValues.contains(value) && !dependsOnInputs(value) &&
                 llvm::all_of(value.getUsers(), [&](Operation *user) { return user == reader || isa<MatchOp>(user); });
@@ -75,6 +81,7 @@ bool Propagation::divideProducer(Value value, ShardingAttr wanted, Operation *re
     if (getSharding(given) == layout || divideProducer(given, layout, call))
       continue;
     Value part = layouts.obtain(given, layout, call, Cause{call.getLoc(), StringAttr()});
+    // The version may have been made for a later consumer, so that it is after the producer in the program.
     hoist(part, call);
     operand.set(part);
   }

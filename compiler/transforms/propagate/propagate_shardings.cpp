@@ -24,6 +24,7 @@ LogicalResult Propagation::run() {
     decideArgument(argument);
   Block &block = function.getBody().front();
   visitAll(&block.front(), nullptr);
+  // After an error causes are incomplete, and no later pass reads them.
   if (!hasFailed)
     for (Operation &op : block)
       layouts.writeCauses(&op);
@@ -44,10 +45,13 @@ void Propagation::visitAll(Operation *first, Operation *end) {
   Operation *before = first->getPrevNode();
   // Ops are inserted after the current one during the walk, and are visited too.
   for (Operation *op = first; op != end; op = before ? before->getNextNode() : &block->front()) {
+    // The op now runs later and is visited there. The walk continues after `before`, which has not moved.
     if (delaysAddend(op))
       continue;
     if (failed(visit(op)))
       recover(op);
+    // The op is removed. The one before it, perhaps a reshard that was inserted for it, becomes the anchor and is not
+    // visited.
     bool isDone = isa<ConstrainOp, MatchOp>(op) || composed.erase(op);
     before = isDone ? op->getPrevNode() : op;
     if (isDone)

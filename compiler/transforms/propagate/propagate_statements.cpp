@@ -12,6 +12,8 @@ using namespace meshplan::plan;
 static AxisList statedAxes(ArrayRef<AxisRefAttr> now, ArrayRef<AxisRefAttr> others, ArrayRef<AxisRefAttr> stated) {
   AxisList same;
   llvm::copy_if(now, std::back_inserter(same), [&](AxisRefAttr axis) { return llvm::is_contained(stated, axis); });
+  // For example, a dim over {tp, dp} stays as it is when a statement asks for {tp}: putting tp last would move data for
+  // nothing.
   if (ArrayRef<AxisRefAttr>(same) == stated && same.size() + others.size() == now.size())
     return AxisList(now);
   AxisList axes(others);
@@ -29,6 +31,8 @@ LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
     if (overlapsAny(stated, axis) && !overlapsAny(constrain.getLayout().getPartialAxes(), axis))
       value = reduce(value, axis, constrain);
   auto type = cast<RankedTensorType>(value.getType());
+  // A statement is about its own axes only: they are removed from the dims that it does not give them, and all other
+  // axes stay.
   ShardingAttr target = without(type, stated, mesh);
   for (auto [index, dim] : llvm::enumerate(constrain.getLayout().getDims())) {
     if (dim.getAxes().empty())
@@ -45,6 +49,7 @@ LogicalResult Propagation::visitConstrain(ConstrainOp constrain) {
   Value made = layouts.obtain(constrain.getInput(), target, constrain, cause);
   for (AxisRefAttr axis : stated)
     layouts.setCause(made, axis, cause);
+  // divideProducer must not overrule the plan.
   statedValues.insert(made);
   constrain.getResult().replaceAllUsesWith(made);
   return success();
@@ -125,6 +130,8 @@ void Propagation::visitEnter(EnterMicrobatchOp enter) {
 
 void Propagation::visitLeave(LeaveMicrobatchOp leave) {
   Value own = layouts.current(leave.getInput());
+  // Only a sum can be continued over time: addends of ranks and of microbatches are then reduced together. A maximum of
+  // ranks is reduced in each microbatch.
   if (getSharding(own).getReduction() != Reduction::sum)
     for (AxisRefAttr axis : AxisList(getSharding(own).getPartialAxes()))
       own = reduce(own, axis, leave);

@@ -28,10 +28,12 @@ static void addAfter(CallOp call, Value addend, ArrayRef<int64_t> shape) {
                   {operand("self", 0), builder.getNamedAttr("size", builder.getI64ArrayAttr(shape))});
   Value sum = make("aten.add.Tensor", call.getResultTypes()[0], {call.getResult(0), addend},
                    {operand("self", 0), operand("other", 1)});
+  // The addition reads the product, so its own use must stay.
   call.getResult(0).replaceAllUsesExcept(sum, sum.getDefiningOp());
 }
 
 bool meshplan::splitAddend(CallOp call, const OpRecord &record, const FactorRule &rule, const CallDecision &decision) {
+  // Only where the contraction is divided: elsewhere the fused operator stays, which rounds once.
   bool contracts = false;
   for (auto [factor, division] : llvm::zip(rule.factors, decision.factors))
     contracts |= factor.kind == FactorKind::sum && !division.axes.empty();
@@ -71,6 +73,8 @@ bool meshplan::splitSharedSums(CallOp call, const OpRecord &record, const CallDe
     auto type = cast<RankedTensorType>(result.getType());
     SmallVector<int64_t> apart(type.getShape());
     apart[split->dim] *= split->sharers;
+    // With an index for each sharer the dim divides like that of the query heads, and each rank has all addends of its
+    // indices.
     result.setType(RankedTensorType::get(apart, type.getElementType()));
     Value sum = CallBuilder::backward("meshplan.sum_shared_heads", call, builder)
                     .tensor("input", result)

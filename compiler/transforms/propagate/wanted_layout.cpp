@@ -30,6 +30,10 @@ class WantedDimSearch {
 public:
   WantedDimSearch(AxisRefAttr axis, MeshOp mesh) : axis(axis), mesh(mesh) {}
 
+  // For example, the sum after a row-parallel layer is added to a residual stream, and a norm follows that the plan
+  // states as `sequence tp`. The addition tells nothing (the other operand is replicated), but its result has the
+  // statement; transferred to the operand of the addition, it wants dim 1 of the sum over tp, and the all-reduce
+  // becomes a reduce-scatter.
   WantedDim search(Value value) {
     // Immediate answers for all uses come before the search through results, which is the expensive part.
     WantedDim wanted = statedDim(value);
@@ -75,6 +79,8 @@ private:
       ShardingAttr sharding = getSharding(other.get());
       if (&other == &use || !sharding || dimWith(sharding, axis) < 0)
         continue;
+      // Only the axis in question is transferred. The other axes of that operand may not fit the factors, which would
+      // end the transfer early.
       // A factor that both operands have must be divided alike in both: the operand that is already decided fixes the
       // dim.
       int64_t dim = dimWith(transferLayout(only(other.get(), dimWith(sharding, axis), axis),
@@ -88,6 +94,8 @@ private:
   }
 
   WantedDim dimOfResults(OpOperand &use) {
+    // The limit counts the operators of the whole query, not the depth of one path. Where it ends the search, the sum
+    // is replicated, which is correct and only moves more.
     if (visited++ >= searchLimit)
       return {};
     std::optional<FactorRule> rule = ruleOf(use);

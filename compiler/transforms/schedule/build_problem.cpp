@@ -1,4 +1,12 @@
 //===- build_problem.cpp - a function as a scheduling problem -------------===//
+//
+// Each op is projected once, for all classes of ranks: sizes differ between ranks, the list of operations does not. A
+// view has 0 bytes and refers to its storage, so that memory is counted once and the storage lives as long as its last
+// view.
+//
+// Example on dp = 2, tp = 3: x [8, 12] bf16 as [{dp}, {tp}] has 4 x 4 elements, 32 bytes, on each rank; with 8 rows
+// over tp instead, [{tp}, {}], the first rank has 3 rows (72 bytes) and the last one 2 (48 bytes). The two classes
+// bound all ranks.
 
 #include "compiler/transforms/schedule/build_problem.h"
 #include "compiler/scheduling/machine.h"
@@ -151,6 +159,7 @@ void Projector::projectCall(plan::CallOp call) {
     CallView view = viewOnRank(call, rankClass);
     OpCost cost = costOf(view, record);
     operation.workspace.push_back(cost.workspaceBytes);
+    // Ranks wait for the slowest one.
     operation.duration = std::max(operation.duration, durationOf(call, cost, isNarrow));
     aliases &= cost.aliases;
     for (auto [index, value] : llvm::enumerate(call.getResults()))
@@ -176,6 +185,8 @@ void Projector::projectCall(plan::CallOp call) {
 void Projector::waitForReaders(unsigned index) {
   scheduling::Operation &operation = result.problem.operations[index];
   for (unsigned buffer : operation.overwritten)
+    // Without this order a solution could run the update of a parameter before the last forward call that reads it: no
+    // value connects the two. Views count with their storage.
     for (unsigned reader : readers[result.problem.storageOf(buffer)])
       if (reader != index && !llvm::is_contained(operation.after, reader))
         operation.after.push_back(reader);
@@ -189,6 +200,7 @@ void Projector::projectSlice(plan::SliceOp op) {
   auto dimsOf = [&](Value value) {
     return llvm::map_to_vector(layouts.get(value.getType()).type.getDims(), sched::toDimSharding);
   };
+  // The runtime decides by the same function, so that the planned memory is the real one.
   bool copies = !op.getDim() || sliceIsCopied(dimsOf(op.getInput()), dimsOf(op.getResult()));
   if (!copies)
     for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
@@ -313,6 +325,7 @@ LogicalResult Projector::projectReturn(func::ReturnOp op) {
     if (sharding && sharding.isPartial() && !accumulates)
       return op.emitError() << "result " << index << " is partial: " << value.getType();
     Buffer &buffer = result.problem.buffers[bufferOf.lookup(value)];
+    // Arguments outlive the program anyway; a returned temporary must not be freed.
     buffer.kept = !buffer.permanent;
     // Outputs are written row-major, one after the other.
     for (auto [rankClass, bytes] : llvm::enumerate(result.problem.handover))

@@ -20,6 +20,8 @@ LayoutTable::LayoutTable(plan::MeshOp mesh) : mesh(mesh) {
 /// Adds a class for each shard of a dim with shared blocks, until the pattern of sizes repeats.
 void LayoutTable::addSharers(plan::DimShardingAttr dim, int64_t extent) {
   SmallVector<meshplan::AxisRef> axes = resolve(dim.getAxes());
+  // For 9 counts of 3 key heads over 4 shards, the shards have 1, 1, 2 and 1 heads (runtime/schema/extent.h): the
+  // largest is neither the first nor the last.
   int64_t shards = meshplan::shardPattern(plan::resolveDim(extent, dim, mesh));
   SmallVector<int64_t> first(meshSizes.size(), 0);
   std::vector<int64_t> ranks = meshplan::groupOf(axes, meshSizes, first);
@@ -27,6 +29,7 @@ void LayoutTable::addSharers(plan::DimShardingAttr dim, int64_t extent) {
     std::vector<int64_t> coordinate = meshplan::coordinateOfRank(ranks[index], meshSizes);
     SmallVector<int64_t> place(coordinate.begin(), coordinate.end());
     // The last class stays the rank with the smallest shards.
+    // The order of classes has a meaning: first the largest, last the smallest shards.
     if (!llvm::is_contained(coordinates, place))
       coordinates.insert(std::prev(coordinates.end()), place);
   }

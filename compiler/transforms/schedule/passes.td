@@ -8,12 +8,11 @@ include "mlir/Pass/PassBase.td"
 def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
   let summary = "schedule the steps of every rank: plan -> sched";
   let description = [{
-    Turns every function of a partitioned program into a `sched.program`. A collective becomes a start directly after
-    its producer and a wait before its first use. Of the collectives of one communicator whose results are larger than
-    their inputs, such as all-gathers, at most two results wait for their readers. Values that only collectives in
-    flight read, such as gradients, together take at most twice the size of the largest of them. There is one
-    communicator for each distinct list of axes. Values are freed after their last use. The schedule is verified before it is written
-    (compiler/scheduling). A function of the role `reference` runs on one rank, every other function on all ranks.
+    Turns every function of a partitioned program into a `sched.program`. A collective becomes a start once its inputs
+    are complete, on the stream `communication`, and a wait before its first use; values are freed after their last use.
+    The rules, and the bounds on the memory that this costs, are those of programOrder in
+    compiler/scheduling/algorithms.h. The schedule is verified before it is written. There is one communicator for each
+    distinct list of axes. A function of the role `reference` runs on one rank, every other function on all ranks.
 
     ```mlir
     %1 = plan.all_reduce %0 [#plan.axis<"tp">] : ...

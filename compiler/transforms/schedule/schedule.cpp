@@ -68,6 +68,7 @@ static void addMicrobatchPrograms(ModuleOp module) {
     // Arguments are allocated once for all programs of the step, so those that this program does not read are held as
     // well.
     Peaks ofProgram = peaksOf(own) + (heldBytes(all) - heldBytes(own));
+    // The tensors that are listed must be those of the peak that is reported.
     if (ofProgram.largest > all.getPeak())
       step.setPeakAttr(describeMicrobatchPeak(pass, step));
     Peaks evaluation{all.getEvaluation(), all.getLeastEvaluation()};
@@ -127,6 +128,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     LayoutTable allRanks(mesh), oneRank(nullptr);
     CommunicatorTable communicators;
+    // All classes must exist before the first layout is resolved, because a layout has an entry for each of them.
     for (func::FuncOp function : functions)
       if (plan::roleOf(function) != base::ProgramRole::reference)
         allRanks.addRankClasses(function);
@@ -141,6 +143,8 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     for (func::FuncOp function : functions)
       function.erase();
     mesh.erase();
+    // Before includeTraining, which adds what the step keeps to a peak that already includes the programs of
+    // microbatches.
     addMicrobatchPrograms(module);
     includeTraining(module);
   }

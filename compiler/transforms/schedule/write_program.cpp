@@ -1,4 +1,10 @@
 //===- write_program.cpp - writes a solution as a sched.program -----------===//
+//
+// The solution is a list of steps over indices of the problem. Each becomes an op of sched, in order, so that a program
+// is a straight line that a rank executes. `values` maps each value of the function to the sched value that holds it.
+// The results of a collective are defined by its wait and not by its start, so no op can be written that reads them
+// while they are in flight. Memory, times and the tensors held at the peak are computed from the same solution and
+// become attributes: what is reported is what is executed.
 
 #include "compiler/transforms/schedule/write_program.h"
 #include "compiler/scheduling/asked_outputs.h"
@@ -173,6 +179,7 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
 }
 
 sched::TimeAttr ProgramWriter::timeOf() {
+  // Sums, not a makespan: they say how much there is to overlap, not how much is overlapped.
   int64_t times[2] = {0, 0};
   for (const scheduling::Operation &operation : problem.operations)
     times[operation.isCollective()] += operation.duration;
@@ -284,8 +291,7 @@ void ProgramWriter::writeRun(unsigned index) {
   auto call = cast<plan::CallOp>(op);
   writeGradient(call);
   SmallVector<Value> operands = llvm::map_to_vector(call.getOperands(), [&](Value v) { return values.lookup(v); });
-  SmallVector<Type> types =
-      llvm::map_to_vector(call.getResults(), [&](Value value) -> Type { return typeOf(value); });
+  SmallVector<Type> types = llvm::map_to_vector(call.getResults(), [&](Value value) -> Type { return typeOf(value); });
   // The runtime gives the result the memory of the operand that it overwrites.
   SmallVector<int64_t> overwritten;
   if (const OpRecord *record = OpRegistry::get().lookup(call.getTarget()))
@@ -330,6 +336,7 @@ void ProgramWriter::writeStart(unsigned index) {
     result = typeOf(op.getResult(0));
   auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
   auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
+  // All ranks issue collectives in this order, or they would wait for each other forever.
   tokens[index] = sched::StartOp::create(
       builder, op.getLoc(), sched::TokenType::get(builder.getContext(), result),
       sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input, dim,
@@ -376,6 +383,7 @@ void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
       writeFrees(frees);
       count = frees.size();
     } else {
+      // A free has no op of its own in the function; the step before it is why the buffer is dead.
       location = projection.operations[step.index].front()->getLoc();
       if (step.kind == scheduling::StepKind::run)
         writeRun(step.index);

@@ -64,6 +64,7 @@ Expected<CheckpointChecksums> meshplan::combinedSums(std::span<const std::string
     for (const Entry &entry : entriesOf(text)) {
       bool isHeader = entry.file < files.size() && entry.tensor == noTensor;
       if (isHeader)
+        // All ranks write the same header, so any of their checksums is that of the file.
         checksums.files[files[entry.file].name].header = entry.sum;
       else if (entry.file < files.size() && entry.tensor < blocks[entry.file].size() &&
                entry.block < blocks[entry.file][entry.tensor].sums.size())

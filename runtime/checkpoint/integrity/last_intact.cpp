@@ -22,6 +22,7 @@ static std::string renaming(const std::string &checkpoint) {
 }
 
 Status meshplan::withLastIntact(const Status &failure, const std::string &checkpoint, const std::string &asked) {
+  // Reading all checkpoints takes minutes, and helps only against damage.
   if (failure.code() != StatusCode::corrupted)
     return failure;
   std::filesystem::path normal = std::filesystem::path(checkpoint + "/.").lexically_normal().parent_path();

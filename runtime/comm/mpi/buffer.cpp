@@ -22,6 +22,7 @@ Buffer Buffer::allocate(int64_t size, std::shared_ptr<ChunkPool> pool) {
 }
 
 Buffer &Buffer::operator=(Buffer &&other) noexcept {
+  // The previous memory goes with `other`, whose destructor returns it to the pool.
   std::swap(memory, other.memory);
   std::swap(byteCount, other.byteCount);
   std::swap(pool, other.pool);

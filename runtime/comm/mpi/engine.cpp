@@ -12,6 +12,14 @@
 //   poll: chunks move                 <------>  poll: chunks move
 //   ticket finished; wait returns               ticket finished; wait returns
 //
+// How the thread ends:
+//
+//   all bodies return                 each rank tells the others that it leaves, and serves until all have left
+//   a body or a collective fails      the rank cancels its exchanges, tells the cause to all, and serves until all have
+//                                     left and its messages are delivered, 2 s at most
+//   MPI fails                         the rank cancels and leaves; the others notice by their time-outs
+//   others never return               the rank leaves after the time-out and 2 s, with their names
+//
 //===----------------------------------------------------------------------===//
 
 #include "runtime/comm/mpi/engine.h"
@@ -59,6 +67,7 @@ void Engine::abort(Status reason) {
     });
     newTask.notify_one();
   }
+  // The caller may free its buffers when this returns. Only the progress thread can take them out of use.
   newState.wait(lock, [&] { return stopped; });
 }
 
@@ -79,6 +88,7 @@ void Engine::leave(bool failed) {
 
 void Engine::ask(std::vector<int64_t> ranks) {
   std::unique_lock lock(mutex);
+  // An answer to an earlier question does not say that the rank is alive now.
   answered.clear();
   tasks.push_back([this, ranks = std::move(ranks)] { return tell(ranks, Question()); });
   newTask.notify_one();
@@ -138,6 +148,7 @@ Status Engine::onMessage(int64_t from, std::span<const std::byte> bytes) {
   if (!message)
     return message.status().withContext("rank " + std::to_string(from) + " sent");
   if (auto *announcement = std::get_if<Announcement>(&*message))
+    // A stopped rank starts nothing any more, so announcements would only pile up.
     return stoppedAt ? Status() : onAnnouncement(from, std::move(*announcement));
   if (auto *notice = std::get_if<AbortNotice>(&*message)) {
     stop(notice->cause, false);
@@ -216,6 +227,7 @@ bool Engine::mayLeave() {
 void Engine::checkStuck() {
   if (!stoppedAt || leftAt || reportedStuck || !options.onStuck || Clock::now() < *stoppedAt + options.timeout)
     return;
+  // Once is enough: the program reports and exits, or waits on.
   reportedStuck = true;
   options.onStuck(cause);
 }
@@ -226,6 +238,7 @@ void Engine::rest() {
     std::this_thread::yield();
     return;
   }
+  // Only after the yielding turns: looking for a signal costs a system call, and short waits are the usual ones.
   if (Status reason = options.interruption ? options.interruption() : Status(); !reason.ok())
     stop(reason, true);
   checkStuck();
@@ -250,6 +263,7 @@ Status Engine::serve() {
       rest();
   }
   std::unique_lock lock(mutex);
+  // An abort from now on finds no progress thread that could answer it, and no buffer in use.
   stopped = true;
   newState.notify_all();
   return statusOfEnd();

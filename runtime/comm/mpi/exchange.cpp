@@ -25,6 +25,7 @@ MpiExchange::MpiExchange(Transport &transport, StartedCollective collective, int
 
 Announcement MpiExchange::announcement() const {
   Announcement announcement{started.key, tag, own()};
+  // Addresses of this process mean nothing to another one.
   announcement.collective.input = nullptr;
   announcement.collective.output = nullptr;
   return announcement;
@@ -79,6 +80,7 @@ Piece MpiExchange::received(int64_t slot) const {
 
 void MpiExchange::addOut(int64_t slot, const std::byte *data, int64_t total) {
   if (total > 0)
+    // In a deque, which never moves its elements: the callbacks of chunks in flight hold the address of their stream.
     outs.emplace_back(end(slot, announcements[slot]->tag), data, total, total, [this] { return moved(); });
 }
 
@@ -130,6 +132,8 @@ void MpiExchange::prepareReduction() {
   const std::byte *input = static_cast<const std::byte *>(own().input);
   std::byte *output = static_cast<std::byte *>(own().output);
   // Both kinds begin with a reduce-scatter. All-reduce then distributes the reduced pieces in place of the output.
+  // Input and output may be one buffer: a result for a chunk overwrites the addend that this rank sent for the same
+  // chunk, and its sender could compute it only after that addend had arrived, so it was copied from the buffer before.
   bool everywhere = own().kind == CollectiveKind::allReduce;
   Piece piece = sent(ownSlot());
   std::byte *result = everywhere ? output + piece.offset : output;
@@ -148,6 +152,7 @@ void MpiExchange::prepareReduction() {
   for (int64_t slot = 0; everywhere && slot < size(); ++slot) {
     if (slot == ownSlot())
       continue;
+    // What this rank sends to `slot` as addends is what `slot` reduces, so the results have the same offset and size.
     addIn(slot, 1, sent(slot).count, copyTo(output + sent(slot).offset));
     if (piece.count > 0)
       results.emplace_back(end(slot, announcements[slot]->tag + 1), result, piece.count, 0, [this] { return moved(); });
@@ -182,6 +187,7 @@ Status MpiExchange::moved() {
     ownTicket->finish(Status());
     return Status();
   }
+  // A peer has up to four streams, and its name belongs into the message once.
   std::ranges::sort(progress.missing);
   progress.missing.erase(std::unique(progress.missing.begin(), progress.missing.end()), progress.missing.end());
   ownTicket->update(std::move(progress));

@@ -48,6 +48,7 @@ std::vector<std::byte> encode(const Message &message) {
 
 Expected<Message> decode(std::span<const std::byte> bytes) {
   WireReader reader(bytes);
+  // First of all, since only this byte has the same meaning in every version.
   if (reader.take<uint8_t>() != version)
     return Status(StatusCode::corrupted, "a message of another version of the runtime");
   Message message;

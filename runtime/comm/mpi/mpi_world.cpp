@@ -36,6 +36,7 @@ private:
 
 MpiPending::~MpiPending() {
   if (!settled && !ticket->finished())
+    // The progress thread may still copy from or to the buffers, which are freed after this object.
     engine.abort(Status(StatusCode::peerLost, what + ": ended before its wait"));
 }
 
@@ -94,6 +95,8 @@ private:
 Expected<Pending> MpiGroup::start(Collective collective) {
   std::string what = "rank " + std::to_string(engine.rank()) + ": " + describe(collective, name());
   StartedCollective next{.group = name(), .participants = participantsOf(collective, size(), index())};
+  // Each pair has a count of its own, because the other ranks of the group take no part in a send and would not count
+  // it.
   next.key = {hash, next.participants.pair, started[next.participants.pair]++};
   for (int64_t member : next.participants.indices)
     next.ranks.push_back(ranks()[member]);

@@ -24,6 +24,7 @@ int64_t ReducedPiece::reduceNext(DType dtype, Reduction reduction) {
   }
   void *target = output + reduced;
   reduceInOrder(addends, std::span(&target, 1), size / dtypeSize(dtype), dtype, reduction);
+  // Before the next receives are posted (reduceReady), so that these take the memory of this chunk from the pool.
   for (auto &ofSlot : chunks)
     ofSlot.erase(reduced);
   reduced += size;

@@ -66,12 +66,14 @@ Status MpiProcess::run(const RankOptions &options, const RankBody &body, int64_t
     engineOptions.onStuck = [&](const Status &cause) { options.onStuck(cause, std::span(&ownRank, 1)); };
   Engine engine(transport, std::move(engineOptions));
   Status result;
+  // The rank gets the new thread, because MPI must be called by the thread that initialized it (MPI_THREAD_FUNNELED).
   std::thread rank([&] {
     MpiWorld world(engine);
     result = runRank(world, options, body);
     engine.leave(!result.ok());
   });
   Status end = engine.serve();
+  // Does not wait: `serve` ends only after the body has returned.
   rank.join();
   together &= engine.allLeft();
   return result.ok() ? end : result;

@@ -16,6 +16,7 @@ StartWatch::StartWatch(std::chrono::milliseconds timeout, std::function<void()> 
 StartWatch::~StartWatch() {
   {
     std::lock_guard lock(mutex);
+    // Under the lock, so that the change cannot fall between the thread's test and its sleep.
     over = true;
   }
   changed.notify_all();

@@ -15,6 +15,8 @@ Status OutStream::allow(int64_t bytes) {
 Status OutStream::pump() {
   while (!cancelled && inFlight < chunkWindow && copied < available) {
     int64_t size = std::min(chunkBytes, total - copied);
+    // Copied, although MPI could send from the caller's memory: a send cannot be undone, and after an abort the caller
+    // frees that memory at once.
     Buffer chunk = end.transport.allocate(size);
     std::memcpy(chunk.data(), data + copied, static_cast<size_t>(size));
     copied += size;
@@ -30,6 +32,8 @@ Status OutStream::pump() {
 }
 
 Status InStream::pump() {
+  // Counted until it is released, not until it has arrived: chunks that wait for a slow peer's addend hold memory, and
+  // the sender must not run ahead of them.
   while (!cancelled && asked < total && asked - released < chunkWindow * chunkBytes) {
     int64_t offset = asked, size = std::min(chunkBytes, total - asked);
     asked += size;

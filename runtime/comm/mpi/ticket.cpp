@@ -1,4 +1,14 @@
 //===- ticket.cpp - the state of a collective -----------------------------===//
+//
+// Example of a time-out: a limit of 10 s and a lead of 5 s, and one rank that never starts the collective.
+//
+//   0 s    wait begins
+//   5 s    no movement: beforeEnd asks the missing ranks whether they are alive
+//   10 s   still none: `wait` returns false, and the caller knows which ranks have not answered
+//
+// If data moves at 3 s, this is noticed at 5 s, and a new round of 10 s begins.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/comm/mpi/ticket.h"
 
@@ -37,7 +47,8 @@ bool Ticket::wait(std::chrono::milliseconds limit, std::chrono::milliseconds lea
   std::unique_lock lock(mutex);
   for (;;) {
     // Each round waits `limit` without progress. The last part of it, `lead`, comes after beforeEnd, which asks the
-    // missing ranks whether they are alive.
+    // missing ranks whether they are alive. Movement is looked for at the end of a round and not at each update, which
+    // would wake the rank for every chunk; so a stall is noticed between one and two limits after the last movement.
     int64_t before = updates;
     auto moves = [&] { return state.moving && updates != before; };
     if (endsWithin(lock, limit - lead))

@@ -101,6 +101,8 @@ Status Transport::finishRequests(bool &any) {
     ended.push_back(std::move(operations[index]));
   size_t kept = 0;
   for (size_t i = 0; i < requests.size(); ++i)
+    // Swapped forward and cut off at the end, in one pass. The order of the list means nothing; that of messages is
+    // kept by MPI.
     if (requests[i] != mpi().nullRequest) {
       std::swap(requests[kept], requests[i]);
       std::swap(operations[kept], operations[i]);
@@ -108,6 +110,8 @@ Status Transport::finishRequests(bool &any) {
     }
   requests.resize(kept);
   operations.erase(operations.begin() + static_cast<std::ptrdiff_t>(kept), operations.end());
+  // After a failure the run ends, so the handlers that were not called are dropped with their buffers, which MPI no
+  // longer uses.
   for (Operation &operation : ended)
     MESHPLAN_RETURN_IF_ERROR(operation.sent ? operation.sent() : operation.received(std::move(operation.buffer)));
   return Status();

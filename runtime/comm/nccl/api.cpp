@@ -17,6 +17,7 @@ Status statusOf(const SharedLibrary &library, const char *name) {
 }
 
 Status openFunctions(CudaApi &api) {
+  // The version of the headers that this is built with: another one may have other structures under the same names.
   const char *name = "libcudart.so.13";
   SharedLibrary library(name);
   library.take(api.getDeviceCount, "cudaGetDeviceCount");
@@ -68,6 +69,7 @@ Status openFunctions(NcclApi &api) {
 
 Expected<const CudaApi *> meshplan::openCuda() {
   static CudaApi api;
+  // Once for the process, also if several ranks of it ask at the same time.
   static const Status opened = openFunctions(api);
   if (!opened.ok())
     return opened;

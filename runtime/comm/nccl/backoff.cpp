@@ -33,6 +33,7 @@ bool meshplan::pollFor(std::chrono::milliseconds limit, const std::function<bool
 bool meshplan::runFor(std::chrono::milliseconds limit, std::function<void()> task) {
   std::promise<void> promise;
   std::future<void> done = promise.get_future();
+  // Detached, because a call that hangs can neither be ended nor joined.
   std::thread([task = std::move(task), promise = std::move(promise)]() mutable {
     task();
     promise.set_value();

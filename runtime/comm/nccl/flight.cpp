@@ -12,6 +12,8 @@ DeviceEvent::~DeviceEvent() {
 }
 
 Status DeviceEvent::record(cudaStream_t stream) {
+  // Created here and not by the constructor, which could not report a failure. Without timing, which makes records and
+  // queries slower.
   if (!handle)
     MESHPLAN_RETURN_IF_ERROR(cudaStatus(api, api.eventCreateWithFlags(&handle, cudaEventDisableTiming)));
   return cudaStatus(api, api.eventRecord(handle, stream));
@@ -31,6 +33,8 @@ Expected<bool> DeviceEvent::hasPassed() {
 
 Expected<DeviceStream> DeviceStream::create(const CudaApi &api) {
   cudaStream_t handle = nullptr;
+  // Non-blocking: any other stream is synchronized with the default stream implicitly, and operators there would not
+  // overlap with collectives.
   MESHPLAN_RETURN_IF_ERROR(cudaStatus(api, api.streamCreateWithFlags(&handle, cudaStreamNonBlocking)));
   return DeviceStream(api, handle);
 }

@@ -1,4 +1,20 @@
 //===- launch.cpp - a collective as NCCL calls ----------------------------===//
+//
+// The calls of NCCL for each kind. NCCL's own all-gather and reduce-scatter need equal counts, and shards may differ by
+// a block.
+//
+//   all-reduce                        ncclAllReduce
+//   all-gather, equal counts          ncclAllGather
+//   all-gather, other counts          a broadcast of each piece by its owner
+//   reduce-scatter, equal counts      ncclReduceScatter
+//   reduce-scatter, other counts      a reduction of each piece to its owner
+//   all-to-all, permute               a send and a receive for each peer
+//   broadcast, send, receive          the call of that name
+//
+// Example: 7 elements over 3 ranks are pieces of 3, 2 and 2. The gather is three broadcasts in one NCCL group: roots 0,
+// 1 and 2, of 3, 2 and 2 elements. Empty pieces have no call on any rank.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/comm/nccl/launch.h"
 
@@ -69,6 +85,7 @@ private:
 
   /// Keeps the first failure. The group must be ended in any case, so the remaining calls are still made.
   void note(ncclResult_t code) {
+    // In a non-blocking group every call may report that it is in progress; the end of the group tells the outcome.
     if (first == ncclSuccess && code != ncclInProgress)
       first = code;
   }
@@ -180,6 +197,7 @@ Status meshplan::checkReduction(const Collective &collective) {
 }
 
 ncclResult_t meshplan::launch(const LaunchTarget &target, const Collective &collective) {
+  // The pieces of one collective become one launch, so that none of them waits for another.
   Calls calls(target, collective);
   if (ncclResult_t started = target.api.groupStart(); started != ncclSuccess)
     return started;

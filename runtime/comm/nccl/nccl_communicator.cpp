@@ -48,6 +48,7 @@ Status NcclCommunicator::connect(World &host, Group &hosts) {
   Progressing launched = false;
   bool ended = pollFor(host.timeout(), [&] {
     launched = isLaunched();
+    // A failure of another rank ends the waiting too, since that rank never connects.
     return !launched || *launched || !host.failure().ok();
   });
   if (!launched)
@@ -100,6 +101,8 @@ Progressing NcclCommunicator::isLaunched() {
   MESHPLAN_RETURN_IF_ERROR(ncclStatus(api, state, handle));
   if (state == ncclInProgress)
     return false;
+  // NCCL has enqueued its kernel only now. An event that was recorded earlier would have passed before the kernel
+  // began.
   if (std::shared_ptr<Flight> flight = std::exchange(launching, nullptr)) {
     MESHPLAN_RETURN_IF_ERROR(flight->done.record(stream.get()));
     flight->launched = true;

@@ -26,6 +26,7 @@ private:
 NcclPending::~NcclPending() {
   if (settled)
     return;
+  // A collective that the device has finished needs its buffers no longer, even if the rank never waited for it.
   auto passed = flight->done.hasPassed();
   if (!passed || !*passed)
     world.abort(Status(StatusCode::peerLost, flight->what + ": ended before its wait"));

@@ -1,4 +1,20 @@
 //===- nccl_world.cpp - a rank's view of ranks with devices ---------------===//
+//
+// One collective, on the host and on the two streams of the device:
+//
+//   host                                   compute stream           the communicator's stream
+//   start: record `ready`                  the input's operators
+//          let the collective wait for it                           waits for `ready`
+//          launch, record `done`           other operators          kernel, then `done`
+//   wait:  let the compute stream wait     waits for `done`
+//   later operators are enqueued           they read the output
+//   synchronize: poll `done` of each flight, then the compute stream
+//
+// The host never blocks in NCCL or CUDA. It polls, and looks at each turn for the failure of another rank, for an error
+// of NCCL, and at the clock: a kernel that waits for a dead peer never ends by itself. The reason of a failure reaches
+// the rank through the world of the hosts.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/comm/nccl/nccl_world.h"
 
@@ -29,9 +45,11 @@ Expected<std::unique_ptr<NcclWorld>> NcclWorld::create(const NcclApi &api, World
 NcclWorld::~NcclWorld() {
   if (ended)
     return;
+  // After a failure a peer may never come to the collective that destroying is.
   if (!hostWorld.failure().ok())
     abortCommunicators();
   else
+    // As long as a collective may take, since it waits for the peers in the same way.
     (void)endCommunicators(api.commDestroy, std::max(longestEnd, hostWorld.timeout()));
 }
 
@@ -119,6 +137,8 @@ Status NcclWorld::start(const std::shared_ptr<Flight> &flight, const Collective 
 Status NcclWorld::order(Flight &flight, std::chrono::milliseconds limit) {
   if (!flight.launched)
     MESHPLAN_RETURN_IF_ERROR(awaitLaunch(flight.communicator, flight.what, limit));
+  // From here on the compute stream follows the collective. So its buffers may be freed by the host while it runs: what
+  // reuses their memory is enqueued on the compute stream later.
   if (Status status = flight.done.orderBefore(device.compute); !status.ok())
     return fail(status.withContext(flight.what));
   return Status();
@@ -142,6 +162,7 @@ Status NcclWorld::awaitLaunch(NcclCommunicator &communicator, const std::string 
 }
 
 void NcclWorld::removeDone() {
+  // A flight that is not launched has no event to pass and stays.
   std::erase_if(flights, [](const auto &flight) {
     auto passed = flight->done.hasPassed();
     return passed && *passed;
@@ -175,6 +196,7 @@ Status NcclWorld::awaitFirst(std::chrono::milliseconds limit) {
       return fail(done.status().withContext(flight->what));
     if (*done)
       break;
+    // Checked in every turn: a kernel that waits for a dead peer never ends by itself, so a failure must abort it.
     MESHPLAN_RETURN_IF_ERROR(check(*flight));
     // Before its buffers are ready, this rank itself is late; the time-out for peers starts then.
     if (auto passed = flight->ready.hasPassed(); !ready && passed && *passed) {

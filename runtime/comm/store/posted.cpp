@@ -87,9 +87,11 @@ Expected<Posted> meshplan::readPosted(KeyValueStore &store, const std::string &k
 Status meshplan::removePosted(KeyValueStore &store, const std::string &key, const Posted &posted) {
   for (int64_t chunk = 0; chunk < chunkCount(static_cast<int64_t>(posted.payload.size())); ++chunk)
     MESHPLAN_RETURN_IF_ERROR(store.remove(chunkKey(key, chunk)));
+  // In any order: every rank has read the part.
   return store.remove(key);
 }
 
+/// A reduce-scatter has all inputs here too: every rank reads all that was posted, and reduces only its own piece.
 static void reduce(const Collective &own, Piece piece, std::span<const Posted> parts) {
   std::vector<const void *> inputs;
   for (const Posted &part : parts)

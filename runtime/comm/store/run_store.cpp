@@ -65,8 +65,10 @@ void leaveTogether(StoreWorld &world, std::chrono::milliseconds limit) {
   std::string key = world.keyOf("ended");
   Clock::time_point deadline = Clock::now() + limit;
   auto ended = store.add(key, 1);
+  // A rank that has died never adds itself; the deadline ends the wait.
   while (ended && *ended < world.size() && Clock::now() < deadline) {
     std::this_thread::sleep_for(askEvery);
+    // Adding 0 reads a counter.
     ended = store.add(key, 0);
   }
 }
@@ -83,6 +85,8 @@ Status meshplan::runStore(KeyValueStore &store, const StorePlace &place, const R
     result = runRank(world, options, body);
   }
   bool failed = !result.ok() || !world.failureNow().ok();
+  // The store ends with its host, so the host waits for ranks that are still working. Another rank that has succeeded
+  // may leave, since what it posted stays in the store.
   std::chrono::milliseconds forHost = place.isHost ? options.timeout + grace : std::chrono::milliseconds(0);
   leaveTogether(world, failed ? std::min(grace, options.timeout) : forHost);
   return result;

@@ -1,4 +1,11 @@
 //===- store_world.cpp - a rank's view of ranks that share a store --------===//
+//
+// Collectives over a store of keys, for the hosts of ranks whose data moves over NCCL: ids, reports, agreements. There
+// is no progress thread. A start posts the rank's part; a wait polls until all parts exist and then does the whole work
+// itself. Every rank reads all parts, so n ranks move n times the bytes and the store serves all of it: right for
+// kilobytes between machines that share nothing else, and wrong for tensors.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/comm/store/store_world.h"
 #include "runtime/comm/failures.h"
@@ -111,6 +118,7 @@ private:
 };
 
 StorePending::~StorePending() {
+  // When all have posted, the store has a copy of every input, and no peer needs this rank any more.
   if (!settled && !missing().empty())
     world.abort(Status(StatusCode::peerLost, what + ": ended before its wait"));
 }
@@ -156,6 +164,7 @@ Status StorePending::waitForPeers(std::chrono::milliseconds limit) {
       break;
     std::this_thread::sleep_for(rest);
   }
+  // Key by key, which costs a query for each rank; needed only for the message.
   std::vector<int64_t> absent = missing();
   // The last peer may have arrived after the deadline.
   return absent.empty() ? Status() : timeoutFailure(what, limit, absent);
@@ -184,6 +193,7 @@ Status StorePending::leave(std::span<const Posted> parts) {
   MESHPLAN_ASSIGN_OR_RETURN(int64_t left, store.add(counter, 1));
   if (left < static_cast<int64_t>(place.ranks.size()))
     return Status();
+  // No rank reads them after it has added to the counter, so the last one may remove all parts.
   for (size_t slot = 0; slot < parts.size(); ++slot)
     MESHPLAN_RETURN_IF_ERROR(removePosted(store, place.keyOf(slot), parts[slot]));
   return store.remove(counter);

@@ -58,7 +58,8 @@ void Exchange::reducePiece(int64_t slot) const {
   if (piece.count == 0)
     return;
   int64_t offset = piece.offset * dtypeSize(own.dtype);
-  // One thread reduces the piece for all ranks, and writes it to all outputs of an all-reduce.
+  // One thread reduces the piece for all ranks, and writes it to all outputs of an all-reduce. Output and input of a
+  // rank may be one buffer: the piece reads and writes the same range of each, and no other piece touches that range.
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
   for (const std::optional<Collective> &part : parts) {

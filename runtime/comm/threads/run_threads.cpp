@@ -54,6 +54,7 @@ template <typename Start>
 Status startThreads(std::vector<std::thread> &threads, int64_t worldSize, const Start &start) {
   try {
     for (int64_t rank = 0; rank < worldSize; ++rank)
+      // `start` outlives the threads, which the caller joins.
       threads.emplace_back([&start, rank] { start(rank); });
   } catch (const std::system_error &error) {
     return Status::error(StatusCode::unsupported, "only ", threads.size(), " of ", worldSize,
@@ -68,6 +69,7 @@ void giveUp(ThreadsRun &run, size_t first, const Status &failure, std::vector<St
   {
     std::unique_lock lock(returned.mutex);
     for (size_t rank = first; rank < results.size(); ++rank, ++returned.count) {
+      // Counted as returned, since waitForRanks waits for every rank, also for those that never were.
       results[rank] = failure;
       returned.ranks[rank] = true;
     }

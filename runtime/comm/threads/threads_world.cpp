@@ -1,4 +1,16 @@
 //===- threads_world.cpp - ranks of one process ---------------------------===//
+//
+// The life of an exchange, under the lock of the run except where data moves:
+//
+//   open         some ranks have started it; it is listed in the state of its group
+//   ready        all have, and agree; it is no longer listed, and waiting ranks are woken
+//   pieces move  a rank claims a piece, moves it without the lock, and reports it
+//   finished     the last piece is reported, and waiting ranks are woken
+//
+// After an abort no piece is claimed any more, and abort returns when the claimed ones have moved. So a rank that gets
+// a failure may free its buffers at once: every piece that reads or writes them has been moved, or never will be.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/comm/threads/threads_world.h"
 #include "runtime/comm/failures.h"
@@ -6,6 +18,8 @@
 namespace meshplan {
 
 void ThreadsRun::notify(const Exchange &exchange) {
+  // Each rank has a condition of its own: with a single one, each arrival would wake every waiting thread of the
+  // process.
   for (int64_t rank : exchange.ranks())
     wake[rank].notify_all();
 }
@@ -30,11 +44,14 @@ Status ThreadsWorld::failure() {
 }
 
 Expected<std::unique_ptr<Group>> ThreadsWorld::makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) {
+  // Its number among the equal groups of this rank. All ranks create the same groups in the same order, so equal
+  // numbers mean the same group.
   int64_t generation = madeGroups[{name, ranks}]++;
   std::unique_lock lock(run.mutex);
   std::weak_ptr<ThreadsGroupState> &known = run.groups[{name, ranks, generation}];
   std::shared_ptr<ThreadsGroupState> state = known.lock();
   if (!state)
+    // Only the groups of the ranks keep the state alive, so that it ends with the last of them.
     known = state = std::make_shared<ThreadsGroupState>();
   return std::unique_ptr<Group>(
       std::make_unique<ThreadsGroup>(run, std::move(state), std::move(name), std::move(ranks), index));
@@ -126,6 +143,7 @@ void ThreadsPending::movePieces(std::unique_lock<std::mutex> &lock) {
     exchange->movePiece(*piece);
     lock.lock();
     exchange->reportMoved();
+    // Only abort waits for this, so without a cause there is no rank to wake.
     if (--run.moving == 0 && !run.cause.ok())
       run.idle.notify_all();
     if (exchange->finished())

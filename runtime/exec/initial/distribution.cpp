@@ -1,4 +1,10 @@
 //===- distribution.cpp - random elements by position ---------------------===//
+//
+// Why the quantile function, and not a faster method? An element must follow from its own two words, so that a rank
+// computes its shard alone. Box-Muller makes numbers in pairs, and rejection methods take a number of words that is
+// known only afterwards.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/initial/distribution.h"
 
@@ -51,6 +57,8 @@ static constexpr Quotient farTail = {
      1.84631831751005468180e-5, 1.42151175831644588870e-7, 2.04426310338993978564e-15}};
 
 double meshplan::normalQuantile(double probability) {
+  // Above one half, 1 - p is exact, so the upper tail is as precise as the lower one. The constants 0.180625 (0.425
+  // squared), 1.6 and 5 belong to the published approximations.
   double offset = probability - 0.5;
   if (std::abs(offset) <= 0.425)
     return offset * middle.at(0.180625 - offset * offset);
@@ -75,6 +83,8 @@ ElementDraws::ElementDraws(const artifact::Init &init, uint64_t seed, std::strin
       deviation(init.std()), seed(seed), name(numberOf(name)) {
   if (kind != artifact::InitKind::truncated_normal)
     return;
+  // Bounds above the mean have probabilities near 1, where a double has few digits left: at 8 deviations the tail is
+  // 6e-16, five steps of a double below 1. The mirrored bounds have probabilities near 0, with full relative precision.
   double from = (low - mean) / deviation, to = (high - mean) / deviation;
   isMirrored = from > 0;
   below = normalPart(isMirrored ? -to : from);
@@ -106,6 +116,7 @@ void ElementDraws::draw(uint64_t first, std::span<double> out) const {
     std::ranges::fill(out, value);
     return;
   }
+  // An initial element belongs to no step, so both free words of the counter take the hash of the name.
   RandomStream stream{seed, static_cast<uint32_t>(name), static_cast<uint32_t>(name >> 32)};
   std::array<uint32_t, 2 * pieceLength> words;
   for (size_t done = 0; done < out.size(); done += pieceLength) {

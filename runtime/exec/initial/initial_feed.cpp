@@ -97,6 +97,7 @@ Expected<InitialFeed> InitialFeed::create(const artifact::Program &program, uint
   InitialFeed feed;
   for (const artifact::Parameter &parameter : elementsOf(program.parameters())) {
     std::vector<std::string> names = namesOf(parameter);
+    // Only a description: elements are drawn when they are read, so a feed of a large model takes no memory.
     Values own = valuesOf(*parameter.init(), seed, names.front());
     for (const std::string &name : names)
       // The first name alone selects the random numbers, so that a tied parameter is the same under each of its names.

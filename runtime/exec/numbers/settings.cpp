@@ -21,13 +21,15 @@ static double descent(artifact::RateKind kind, double p) {
 }
 
 double meshplan::rateFactor(const artifact::RateSchedule &schedule, int64_t step) {
-  // Step 0 already has a rate above zero, and the last step of the warm-up has the full rate.
+  // Step 0 already has a rate above zero, and the last step of the warm-up has the full rate: a warm-up of 4 has the
+  // factors 1/4, 2/4, 3/4 and 1.
   if (step < schedule.warmup())
     return static_cast<double>(step + 1) / static_cast<double>(schedule.warmup());
   if (schedule.kind() == artifact::RateKind::constant)
     return 1;
   // `wsd` (warm-up, stable, decay) stays at 1 and falls only in the last `decay` steps; the other kinds fall from the
-  // end of the warm-up.
+  // end of the warm-up. Of 100 steps with a warm-up of 10, `cosine` falls from step 10 on, `wsd` with a decay of 20
+  // from step 80 on.
   bool isLate = schedule.kind() == artifact::RateKind::wsd;
   int64_t length = isLate ? schedule.decay() : schedule.steps() - schedule.warmup();
   int64_t begin = schedule.steps() - length;

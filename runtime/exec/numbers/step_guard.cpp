@@ -17,7 +17,8 @@ StepGuard::StepGuard(const artifact::Guard *guard, double scale, const StepCount
   bool isDynamic = guard && guard->interval() > 0;
   if (isDynamic && counters.lossScale > 0)
     this->scale = counters.lossScale;
-  // The previous plan may have had a longer interval.
+  // The previous plan may have had a longer interval. The row is cut so that the next good step reaches the interval:
+  // above it, the comparison in `take` would never be true again.
   if (isDynamic)
     stepsInRow = std::min(stepsInRow, guard->interval() - 1);
 }

@@ -1,4 +1,18 @@
 //===- asked_outputs.cpp - steps for some outputs only --------------------===//
+//
+// Liveness, backwards: an instruction is needed if it overwrites something or if a needed instruction reads what it
+// makes. Outputs that were not asked for begin as not needed, and may become needed as operands.
+//
+// Example: the outputs are `loss` and `logits`, and only `loss` is asked for.
+//
+//   instruction               asked: loss               asked: both
+//   logits = mm(x, w)         needed: loss reads it     needed
+//   loss = cross(logits, y)   needed, frees logits      needed
+//   free(x)                   stays                     stays
+//
+// `logits` is an output, so the artifact frees it nowhere; here its last reader frees it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/steps/asked_outputs.h"
 
@@ -87,6 +101,7 @@ NeededSteps Needed::find() {
 void Needed::visit(size_t index, NeededSteps &needed) {
   const artifact::Instruction &instruction = *program.instructions()->Get(index);
   if (instruction.action_as_Free()) {
+    // Stays in any case: freeing a value that was never made has no effect.
     needed.instructions[index] = true;
     return;
   }
@@ -101,6 +116,7 @@ void Needed::visit(size_t index, NeededSteps &needed) {
     return;
   needed.instructions[index] = true;
   size_t last = index;
+  // The buffers of a collective are in use until its wait, so a value is freed there and not at the start.
   if (const artifact::Start *start = instruction.action_as_Start()) {
     last = waits.at(start->sequence());
     needed.instructions[last] = true;
@@ -110,6 +126,7 @@ void Needed::visit(size_t index, NeededSteps &needed) {
       isRead[value] = true;
       // The compiler keeps all outputs to the end. An unwanted one is freed after its last use, to reduce peak memory.
       if (isOther[value] && !isKept[value])
+        // The wait of an earlier start may come after a later reader, so the first one seen is not always the last.
         lastUses[value] = std::max(lastUses[value], last);
     }
 }

@@ -11,7 +11,9 @@ using namespace meshplan;
 
 namespace {
 
-/// True for a max or min that the group does not support and that is therefore computed here.
+/// True for a max or min that the group does not support and that is therefore computed here. NCCL's max and min of
+/// floats drop NaN, which would hide a broken activation. The gather moves as many tensors as there are ranks, and
+/// these are small: the row maxima of a softmax.
 bool isExtreme(const RankView &view, const artifact::Start &action, const Group &group) {
   bool reduces = action.kind() == artifact::CollectiveKind::all_reduce ||
                  action.kind() == artifact::CollectiveKind::reduce_scatter;
@@ -72,7 +74,8 @@ Expected<Pending> CollectiveStep::startGather(const Flight &flight) {
   DType dtype = flight.outgoing.dtype();
   if (action().kind() == artifact::CollectiveKind::all_reduce)
     return group.startAllGather(input, output, flight.outgoing.elementCount(), dtype, label);
-  // A reduce-scatter becomes an all-to-all: each rank receives every rank's addend of its own piece.
+  // A reduce-scatter becomes an all-to-all: each rank receives every rank's addend of its own piece. All these addends
+  // have the size of this rank's output, whatever the sizes of other ranks' pieces are.
   std::vector<int64_t> counts(group.size(), flight.incoming.elementCount() / group.size());
   return group.startAllToAll(input, pieces->sendCounts, output, counts, dtype, label);
 }

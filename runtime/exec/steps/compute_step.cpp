@@ -24,6 +24,7 @@ class ComputeStep final : public Step {
 public:
   ComputeStep(const RankView &view, const artifact::Instruction &instruction)
       : view(view), instruction(instruction), isTimed(dependsOnMicrobatch(action())) {
+    // Shapes are computed once: they depend on the rank, not on the run.
     for (int value : *action().outputs())
       if (value >= 0) {
         results.push_back({value, view.shape(value), view.dtype(value)});

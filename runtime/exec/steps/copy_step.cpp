@@ -32,11 +32,11 @@ public:
   Status run(std::span<Tensor> values) override {
     int64_t count = pieces->sent();
     MESHPLAN_ASSIGN_OR_RETURN(Tensor packed, allocateTensor({&count, 1}, dtype));
-    MESHPLAN_ASSIGN_OR_RETURN(
-        int64_t elements,
-        forEachPiece(*pieces, &MovedTensor::sends, [&](const TensorPiece &piece, const MovedTensor &moved, int64_t begin) {
-          return packPiece(piece, values[moved.input], packed, begin);
-        }));
+    MESHPLAN_ASSIGN_OR_RETURN(int64_t elements,
+                              forEachPiece(*pieces, &MovedTensor::sends,
+                                           [&](const TensorPiece &piece, const MovedTensor &moved, int64_t begin) {
+                                             return packPiece(piece, values[moved.input], packed, begin);
+                                           }));
     bytes += elements * dtypeSize(dtype);
     values[output] = std::move(packed);
     return Status();
@@ -84,11 +84,11 @@ public:
       MESHPLAN_ASSIGN_OR_RETURN(values[action.outputs()->Get(i)], target(i, values));
     }
     const Tensor packed = values[action.input()];
-    MESHPLAN_ASSIGN_OR_RETURN(
-        int64_t elements,
-        forEachPiece(*pieces, &MovedTensor::receives, [&](const TensorPiece &piece, const MovedTensor &moved, int64_t begin) {
-          return unpackPiece(piece, packed, begin, values[moved.output]);
-        }));
+    MESHPLAN_ASSIGN_OR_RETURN(int64_t elements,
+                              forEachPiece(*pieces, &MovedTensor::receives,
+                                           [&](const TensorPiece &piece, const MovedTensor &moved, int64_t begin) {
+                                             return unpackPiece(piece, packed, begin, values[moved.output]);
+                                           }));
     bytes += elements * dtypeSize(packed.dtype());
     return Status();
   }

@@ -20,6 +20,8 @@ static std::optional<int64_t> placeIn(const IndexFault &fault, int input, std::s
     std::vector<int64_t> strides = contiguousStrides(values[input].shape());
     return std::inner_product(strides.begin(), strides.end(), fault.position.begin(), int64_t(0));
   }
+  // The operators in between may have moved the elements, so the position where the fault occurred says nothing about
+  // the input. A number that occurs only once does.
   auto place = onlyPlaceOf(values[input], fault.index);
   return place ? *place : std::nullopt;
 }

@@ -70,6 +70,8 @@ private:
 } // namespace
 
 static std::unique_ptr<Step> prepareFlatSlice(const RankView &view, const artifact::Slice &action) {
+  // Both runs count the elements of the same box, which the dims leave to the rank, so their difference is the offset
+  // in the tensor.
   Range whole = view.run(action.input()), part = view.run(action.output());
   return std::make_unique<FlatSliceStep>(action.input(), action.output(), Range{part.offset - whole.offset, part.size});
 }
@@ -85,6 +87,8 @@ Expected<std::unique_ptr<Step>> meshplan::prepareSlice(const RankView &view, con
   const artifact::Slice &action = *instruction.action_as_Slice();
   if (isFlat(view.value(action.output())))
     return prepareFlatSlice(view, action);
+  // Example: mesh dp=2, tp=3, and rows of [6, 4] that are replicated are sliced over tp. Rank (d, 1) holds rows 0-5 and
+  // needs rows 2-3: one run with source 2, target 0 and size 2.
   Overlap overlap = overlapOf(view.ranges(action.input()), view.ranges(action.output()));
   if (overlap.shape() != view.shape(action.output()))
     return Status(StatusCode::corrupted,

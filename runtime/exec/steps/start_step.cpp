@@ -26,6 +26,7 @@ Reduction meshplan::reductionOf(artifact::Reduction reduction) {
     return Reduction::max;
   case artifact::Reduction::min:
     return Reduction::min;
+  // Also for a gather, which does not use it.
   default:
     return Reduction::sum;
   }

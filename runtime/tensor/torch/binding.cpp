@@ -99,6 +99,7 @@ Expected<BoundArguments> meshplan::bindArguments(std::string_view target, const 
         return Status::error(StatusCode::invalid, target, ": argument '", parameter.name(), "' is ",
                              contentName(given->content), ", the operator takes ", parameter.real_type()->str());
     } else if (isDevice(parameter) && !deviceOfThread().isHost()) {
+      // Without it an operator such as aten.arange would make its tensor on the host.
       bound.fixed.emplace_back(torchDevice(deviceOfThread()));
     } else if (parameter.default_value()) {
       bound.fixed.push_back(*parameter.default_value());
@@ -141,6 +142,7 @@ static c10::IValue makeList(const BoundArguments::ListSlot &slot, std::span<Tens
 }
 
 void meshplan::fillStack(const BoundArguments &arguments, std::span<Tensor> values, torch::jit::Stack &stack) {
+  // A copy of the fixed arguments for each call, because an operator consumes its stack.
   stack = arguments.fixed;
   for (const auto &slot : arguments.values)
     stack[slot.position] = arguments.rowMajor ? unwrap(values[slot.value]).contiguous() : unwrap(values[slot.value]);

@@ -44,6 +44,8 @@ static int allowedCores(int cores) {
 }
 
 int meshplan::threadsPerRank(int ranks, int processes) {
+  // A launcher binds each process to cores of its own, or binds none, and then the processes of the machine share all
+  // cores. The smaller quotient is right in both cases.
   int cores = static_cast<int>(std::thread::hardware_concurrency());
   ranks = std::max(1, ranks);
   return std::max(1, std::min(cores / (ranks * std::max(1, processes)), allowedCores(cores) / ranks));

@@ -13,6 +13,7 @@ Status meshplan::currentExceptionStatus() {
   } catch (const c10::OutOfMemoryError &error) {
     return Status::error(StatusCode::outOfMemory, "out of memory: ", error.what_without_backtrace());
   } catch (const c10::NotImplementedError &error) {
+    // Before c10::Error, of which it is a kind: HostCall recognizes a missing kernel by this code.
     return Status(StatusCode::unsupported, error.what_without_backtrace());
   } catch (const c10::Error &error) {
     return Status(StatusCode::invalid, error.what_without_backtrace());

@@ -38,6 +38,7 @@ private:
     const std::string &text = reason.message();
     if (!std::exchange(isTold, true))
       TORCH_WARN(target, " runs on the host, and the rank waits for it: ", text.substr(0, text.find(". ")));
+    // A table of the same size, because the call is bound to indices of values.
     std::vector<Tensor> own(values.size());
     for (int operand : operands)
       own[operand] = wrap(unwrap(values[operand]).cpu());

@@ -121,6 +121,7 @@ int64_t IndexCheck::sizeFor(size_t which, std::span<const Tensor> values) const 
   int64_t dims = static_cast<int64_t>(shape.size());
   if (rule->bound == Bound::elements)
     return values[sized].elementCount();
+  // `rows` is the first dim.
   int64_t place = 0;
   if (rule->bound == Bound::classes)
     place = std::min<int64_t>(dims - 1, 1);
@@ -132,6 +133,7 @@ int64_t IndexCheck::sizeFor(size_t which, std::span<const Tensor> values) const 
 }
 
 static std::vector<int64_t> firstPosition(const at::Tensor &tensor) {
+  // Rows of `nonzero` are in row-major order, so the first one is the first position.
   at::Tensor first = tensor.nonzero()[0].cpu().contiguous();
   return {first.const_data_ptr<int64_t>(), first.const_data_ptr<int64_t>() + first.numel()};
 }

@@ -1,4 +1,13 @@
 //===- operator.cpp - boxed calls through the dispatcher ------------------===//
+//
+// A call is prepared once and runs in every step. Preparation looks up the operator and converts the arguments that do
+// not change; a run fills in the tensors, calls, and stores the results.
+//
+// An index out of range is a failure that data causes, and is worth a message of its own. Looking for it before each
+// call would make the host wait for the device, so it is looked for after a failure, except where the kernel would end
+// the process instead of failing.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/tensor/operator.h"
 

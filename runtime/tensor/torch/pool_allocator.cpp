@@ -32,6 +32,7 @@ void freeBlock(void *elements) {
     return;
   void *address = static_cast<std::byte *>(elements) - headerBytes;
   auto *header = std::launder(reinterpret_cast<BlockHeader *>(address));
+  // Taken out of the block first: release may give the block to the system, and the header is in it.
   BlockHeader taken = std::move(*header);
   header->~BlockHeader();
   if (taken.pool)

@@ -43,6 +43,7 @@ std::span<const int64_t> Tensor::shape() const {
 
 std::byte *Tensor::data() const {
   const at::Tensor &tensor = unwrap(*this);
+  // An empty tensor need not have a storage.
   return tensor.numel() == 0 ? nullptr : static_cast<std::byte *>(tensor.mutable_data_ptr());
 }
 
@@ -88,6 +89,7 @@ Expected<Tensor> meshplan::narrow(const Tensor &tensor, int64_t dim, int64_t off
 }
 
 Expected<Tensor> meshplan::reshape(const Tensor &tensor, std::span<const int64_t> shape) {
+  // A view or a failure, never a copy: callers write to the result and expect the elements of `tensor` to change.
   return guarded(
       [&]() -> Expected<Tensor> { return wrap(unwrap(tensor).view(at::IntArrayRef(shape.data(), shape.size()))); });
 }
@@ -113,6 +115,7 @@ Expected<Tensor> meshplan::tensorOver(std::shared_ptr<void> memory, std::span<co
   return guarded([&]() -> Expected<Tensor> {
     auto options = at::TensorOptions(scalarTypeOf(dtype)).device(torchDevice(deviceOfThread()));
     void *begin = memory.get();
+    // The tensor is the last owner: a buffer of a communicator library must not be freed while a view of it exists.
     auto keep = [memory = std::move(memory)](void *) mutable { memory.reset(); };
     return wrap(at::from_blob(begin, at::IntArrayRef(shape.data(), shape.size()), std::move(keep), options));
   });

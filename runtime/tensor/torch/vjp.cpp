@@ -1,4 +1,17 @@
 //===- vjp.cpp - gradients by LibTorch's autograd -------------------------===//
+//
+// The derivative of an operator for which the compiler has no formula: the operator runs again, recorded by PyTorch's
+// autograd, on leaves without history. Example: `y = f(x, w)`, gradients of `x` and `w` are asked for.
+//
+//   x', w' = leaves that share the elements of x and w
+//   y'     = f(x', w'), recorded
+//   dx, dw = grad(y', [x', w'], dy)
+//
+// The price is a second forward pass of this operator, and the memory of its graph for the time of the call. If the
+// forward pass of the step were recorded instead, autograd would keep tensors that the compiler's memory plan does not
+// know.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/tensor/torch/vjp.h"
 
@@ -143,6 +156,7 @@ Expected<std::vector<at::Tensor>> VjpCall::gradientsOf(const std::vector<at::Ten
   results.clear();
   std::vector<at::Tensor> found(leaves.size());
   if (!roots.empty())
+    // The schedule calls each derivative once, so the graph is freed while it is walked.
     found = torch::autograd::grad(roots, leaves, seeds, /*retain_graph=*/false, /*create_graph=*/false,
                                   /*allow_unused=*/true);
   for (size_t i = 0; i < found.size(); ++i) {

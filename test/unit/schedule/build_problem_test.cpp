@@ -208,11 +208,10 @@ TEST_F(ProjectFunction, PartsArePackedInAnyDim) {
 }
 
 TEST_F(ProjectFunction, AnExchangeBetweenInnerDimsIsPackedOnBothSides) {
-  EXPECT_THAT(
-      packedBytes(problemOfOp("all_to_all [#plan.axis<\"tp\">] from 1 to 2", "2x6x5 {}, {\"tp\"}, {}",
-                              "2x6x5 {}, {}, {\"tp\"}")),
-      // The first rank has 2 x 3 x 5 elements, then 2 x 6 x 3; the last one 2 x 6 x 2.
-      ElementsAre((30 + 36) * 4, (30 + 24) * 4));
+  EXPECT_THAT(packedBytes(problemOfOp("all_to_all [#plan.axis<\"tp\">] from 1 to 2", "2x6x5 {}, {\"tp\"}, {}",
+                                      "2x6x5 {}, {}, {\"tp\"}")),
+              // The first rank has 2 x 3 x 5 elements, then 2 x 6 x 3; the last one 2 x 6 x 2.
+              ElementsAre((30 + 36) * 4, (30 + 24) * 4));
 }
 
 TEST_F(ProjectFunction, ASliceIsAViewUnlessItPutsPartsTogether) {

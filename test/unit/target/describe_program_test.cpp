@@ -206,11 +206,11 @@ TEST_F(DescribeProgram, BuffersAndWhatIsPutIntoThem) {
   unpack.outputs = {1};
   unpack.targets = {0};
   instruction(std::move(unpack));
-  EXPECT_THAT(lines(), ElementsAre("program p", "accumulator v0 f32[8] 'a.gradient' scratch",
-                                   "buffer 'gradients from a' of v0 registered",
-                                   "s0: v2 f32 packed(v0) = pack v0 in place",
-                                   "s0: v3 f32 packed(v1) = start 0 all_reduce v2 into v2 sum over #7",
-                                   "s0: v1 f32[8] = unpack v3 into v0"));
+  EXPECT_THAT(lines(),
+              ElementsAre("program p", "accumulator v0 f32[8] 'a.gradient' scratch",
+                          "buffer 'gradients from a' of v0 registered", "s0: v2 f32 packed(v0) = pack v0 in place",
+                          "s0: v3 f32 packed(v1) = start 0 all_reduce v2 into v2 sum over #7",
+                          "s0: v1 f32[8] = unpack v3 into v0"));
 }
 
 TEST_F(DescribeProgram, DevicesReplaceTheMesh) {

@@ -106,6 +106,7 @@ void DataReader::run(const DataStatement &statement) {
                {"contiguous", "contiguous parameters, gradients", member(&DataReader::contiguous)},
                {"register", "register buffers", member(&DataReader::registers)},
                offloadRule(context, data)});
+  // 'prefetch 0' asks for gathers at their use; these cannot overlap, so it decides `overlap` where that is not stated.
   if (!overlapOption)
     data.overlapParameters = shards(DataKind::Parameters) && (!prefetchOption || data.prefetch > 0);
   if (data.overlapParameters && !prefetchOption)
@@ -134,6 +135,7 @@ bool DataReader::readShard(const Option &option) {
     else
       data.shard.push_back(kind->second);
   }
+  // Set first: without 'over', and for the messages about wrong ones, the shards are over all axes of the block.
   data.shardAxes = data.axes;
   if (over == words->end())
     return true;

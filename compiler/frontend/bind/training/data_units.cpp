@@ -122,6 +122,7 @@ void UnitChecker::addModules(const BoundPaths &paths, std::vector<std::vector<si
   std::set<size_t> modules(paths.modules.begin(), paths.modules.end());
   std::map<size_t, std::vector<size_t>> byModule;
   for (size_t parameter : paths.parameters)
+    // A parameter with several holders was reported by checkNested; any of them will do.
     if (std::vector<size_t> found = holders(parameter, modules); !found.empty())
       byModule[found.front()].push_back(parameter);
     else

@@ -111,6 +111,7 @@ void DistributionReader::readKaiming(InitialValues &values) {
     require(values.isFanOut || takeWord("in"));
   }
   double slope = optionalNumber("slope", 0);
+  // A leaky ReLU of slope a keeps (1 + a^2) / 2 of the mean square of its input; the gain makes up for the rest.
   values.gain = std::sqrt(2 / (1 + slope * slope));
 }
 

@@ -113,6 +113,7 @@ void bind::bindLossScale(const Context &context, BoundPlan &plan) {
     return;
   const BoundLossScale *scale = plan.precision && plan.precision->lossScale ? &*plan.precision->lossScale : nullptr;
   if (scale && scale->interval > 0) {
+    // A dynamic scale is meant to overflow from time to time; a step with such gradients must not change parameters.
     if (!plan.nonfinite)
       plan.nonfinite = BoundNonfinite{NonfiniteAction::Skip, scale->range};
     else if (plan.nonfinite->action == NonfiniteAction::Stop)

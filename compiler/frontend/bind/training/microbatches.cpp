@@ -152,6 +152,8 @@ void bind::checkMicrobatches(const Context &context, const BoundPlan &plan) {
     checkBatchDims(context, plan);
     return;
   }
+  // Stops at the first error: the dim that is split over most ranks comes first and needs the largest multiple, and
+  // inputs of one batch would repeat it.
   (void)llvm::all_of(batches, [&](const BoundDim *batch) {
     return divides(context, *batch, plan.microbatches.count, statement.count.range);
   });

@@ -134,6 +134,7 @@ void OptimizerReader::bindGroup(const GroupOption &written) {
 }
 
 void OptimizerReader::claim(const BoundPaths &paths) {
+  // Group 0 is the optimizer itself. A parameter may leave it for a group, but not one group for another.
   size_t group = optimizer.groups.size() - 1;
   bool isReported = false;
   for (size_t parameter : paths.parameters) {

@@ -85,6 +85,8 @@ void checkMaster(const Context &context, const BoundPlan &plan, const BoundPreci
     if (use != ParameterUse::Trained || parameter.dtype.empty())
       continue;
     const std::string &own = precision.storage.empty() ? parameter.dtype : precision.storage;
+    // One parameter that gains digits is enough: models mix types, and 'master f32' for their bf16 weights is right
+    // although norms are f32 already.
     if (own == precision.master || bitsOf(own) < bitsOf(precision.master))
       return;
     if (path.empty() || bitsOf(own) < bitsOf(stored)) {

@@ -109,6 +109,8 @@ void TrainableReader::settle() {
   for (size_t parameter = 0; parameter < named.size(); ++parameter) {
     ParameterUse use = ParameterUse::Trained;
     SourceRange range;
+    // The order is the precedence: no statement can train what the archive freezes, and a path that names the parameter
+    // wins over 'train only', which freezes all that is not named.
     if (!context.model.parameters[parameter].requiresGrad) {
       use = ParameterUse::Frozen;
     } else if (named[parameter] && named[parameter]->kind != TrainableStatement::Kind::TrainOnly) {

@@ -82,6 +82,8 @@ static FactorRule maskRule(const CallView &call) {
   if (drawsFreely(call) || groups == 0 || heads % groups != 0)
     return builder.finish();
   SmallVector<DimRef> batch = batchDims(builder);
+  // A mask of one sample was broadcast, so its gradient is the sum over samples: a rank that has some of them has an
+  // addend.
   bool hasBatch = mask[0].size != 1;
   if (hasBatch)
     batch.push_back(builder.result()[0]);

@@ -19,6 +19,8 @@ static FactorRule weightGradientRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef left = builder.operand("left"), right = builder.operand("right"), result = builder.result();
   for (int64_t dim = 0; dim + 1 < left.getRank(); ++dim)
+    // Rows are samples and positions: ranks of dp each have an addend of the gradient of a weight, which is what data
+    // parallelism sums.
     builder.tie({left[dim], right[dim]}, FactorKind::sum);
   builder.tie({left[-1], result[0]});
   builder.tie({right[-1], result[1]});

@@ -30,6 +30,8 @@ static FactorRule inputRule(const CallView &call) {
   TensorRef weight = builder.operand("weight");
   builder.tie({gradient[0], input[0], result[0]});
   GroupedFeatures features(builder, groupsOf(input, weight));
+  // The output features of a group are contracted; the group itself is parallel, because an input feature belongs to
+  // one group. GroupedFeatures makes it the shared major factor of both sides.
   features.tie({gradient[1], weight[0]}, {}, FactorKind::sum);
   features.tie({input[1], result[1]}, {weight[1]}, FactorKind::parallel);
   return builder.finish();

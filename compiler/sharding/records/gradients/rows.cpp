@@ -71,9 +71,11 @@ static FactorRule embeddingWeightRule(const CallView &call) {
   TensorRef gradient = builder.operand("gradient"), indices = builder.operand("indices");
   TensorRef weight = builder.operand("weight"), result = builder.result();
   auto ofWeight = [&](int64_t dim) { return weight ? weight[dim] : DimRef(); };
+  // A frequency that is counted over a rank's own indices would divide by too small a number.
   for (int64_t dim = 0; dim < indices.getRank() && !call.getBool("scale_grad_by_freq", false); ++dim)
     builder.tie({gradient[dim], indices[dim]}, FactorKind::sum);
   builder.tie({ofWeight(0), result[0]});
+  // A rank that has a part of the table must translate indices into its rows, which it does by the offset of its part.
   builder.count(result[0]);
   builder.tie({gradient[-1], ofWeight(1), result[1]});
   return builder.finish();

@@ -90,6 +90,8 @@ static FactorKind kindInGradients(unsigned factor, const FactorRule &rule, const
       kind == FactorKind::max || kind == FactorKind::whole || (kind == FactorKind::sum && wantsAddend(forward));
   auto holders =
       llvm::count_if(forward.wanted, [&](unsigned operand) { return hasFactor(rule.operands[operand], factor); });
+  // A factor has one kind. If only some of the wanted gradients have it, it would be parallel in these and summed in
+  // the others.
   if (isHeld || (holders != 0 && holders != static_cast<int64_t>(forward.wanted.size())))
     return FactorKind::whole;
   return holders == 0 ? FactorKind::sum : FactorKind::parallel;

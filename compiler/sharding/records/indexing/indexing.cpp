@@ -22,6 +22,7 @@ static FactorRule embeddingRule(const CallView &call) {
   TensorRef weight = builder.operand("weight"), indices = builder.operand("indices"), result = builder.result();
   for (int64_t dim = 0; dim < indices.getRank(); ++dim)
     builder.tie({indices[dim], result[dim]});
+  // The sum has one addend that is not zero: only one rank has the row. So it is exact also in 16-bit types.
   builder.tie({weight[0]}, FactorKind::sum);
   builder.count(weight[0]);
   builder.tie({weight[1], result[-1]});
@@ -113,6 +114,7 @@ static FactorRule gatherRule(const CallView &call) {
   for (int64_t dim = 0; dim < result.getRank(); ++dim) {
     if (dim == chosen)
       builder.tie({index[dim], result[dim]});
+    // If index is shorter, index row i of rank 1 is not in the same rank's part of self.
     else if (self[dim].size == index[dim].size)
       builder.tie({self[dim], index[dim], result[dim]});
   }
@@ -166,6 +168,8 @@ static std::optional<IndexedDims> indexedDims(const CallView &call, int64_t self
     first = first < 0 ? dim : first;
     last = dim;
   }
+  // x[:, i, j] has the dims of i and j in the second dim; x[i, :, j] has them first, because it would be ambiguous
+  // which of the two positions they replace. This is the rule of NumPy and ATen.
   bool together = last - first + 1 == static_cast<int64_t>(dims.operands.size());
   dims.place = together ? first : 0;
   return dims;

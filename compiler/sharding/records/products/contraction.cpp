@@ -59,6 +59,8 @@ static FactorRule linearRule(const CallView &call, FactorKind contracted) {
     builder.tie({input[dim], result[dim]});
   if (weight.getRank() == 2)
     builder.tie({weight[0], builder.operand("bias")[0], result[-1]});
+  // With a bias the contraction can only be divided after the bias has been split off (splitBias): each rank would add
+  // the whole bias to its addend, and the sum over tp=3 would have it three times.
   builder.tie({input[-1], weight[-1]}, contracted);
   return builder.finish();
 }

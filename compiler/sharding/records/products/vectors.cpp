@@ -98,6 +98,8 @@ static FactorRule bilinearRule(const CallView &call) {
   for (int64_t dim = 0; dim + 1 < result.getRank(); ++dim)
     builder.tie({first[dim], second[dim], result[dim]});
   builder.tie({weight[0], builder.operand("bias")[0], result[-1]});
+  // Both features may be divided, over different axes: the product is a sum over pairs of features, and a rank has the
+  // pairs of its parts.
   builder.tie({first[-1], weight[1]}, FactorKind::sum);
   builder.tie({second[-1], weight[2]}, FactorKind::sum);
   return builder.finish();

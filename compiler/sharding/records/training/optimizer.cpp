@@ -56,6 +56,8 @@ static LocalCall localizeNote(const CallView &call, plan::MeshOp mesh) {
   plan::ShardingAttr sharding = plan::getSharding(call.operands.front());
   if (!sharding || !mesh)
     return {call.target.str(), call.args};
+  // Ranks that hold different elements, or addends, see different values, and one of them may be the only one with a
+  // non-finite number. Where every axis divides the value, each element is seen by one rank, and nothing is seen twice.
   AxisList axes = allAxes(sharding);
   llvm::erase_if(axes, plan::isTime);
   int64_t ranks = 1;

@@ -1,4 +1,17 @@
 //===- fold_mask.cpp - folds an attention mask into properties ------------===//
+//
+// The mask of an attention is a tensor of the size of the scores, which a plan can hardly divide and a kernel must
+// read. Most masks are functions of the positions. The folder reads the mask as an expression over batch b, head h,
+// query q and key k, takes it apart into a conjunction, and keeps a tensor only for what remains:
+//
+//   part of the condition   becomes
+//   k <= q                  causal
+//   q - k < 4               window 4
+//   %pad[b, k] != 0         key_mask, a tensor [batch, keys]
+//   anything else           mask, a boolean tensor that exists in the program
+//
+// Each part must have exactly the effect of the mask, so a number that is added to hidden scores must make their
+// weights zero (`hides`). Where anything is not understood, the mask stays as it is: that is correct, and only slower.
 
 #include "compiler/transforms/import/attention/fold_mask.h"
 #include "compiler/transforms/import/index_functions/real_bounds.h"
@@ -26,6 +39,7 @@ std::optional<FoldedMask> MaskFolder::fold(Value mask, ScoreShape scores, plan::
     return std::nullopt;
   SmallVector<Folded, 1> &known = done[mask];
   auto *found = llvm::find_if(known, [&](const Folded &folded) { return folded.scores == scores; });
+  // All layers read the same mask: it is folded once.
   if (found != known.end())
     return found->mask;
   shape = scores;
@@ -36,6 +50,7 @@ std::optional<FoldedMask> MaskFolder::fold(Value mask, ScoreShape scores, plan::
 }
 
 bool meshplan::hidesBesideOthers(double added, FloatType type) {
+  // f16 is left out: its lowest number is -65504, and a score may be large enough that a hidden key keeps some weight.
   double lowest = APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true).convertToDouble();
   return added < 0 && (std::isinf(added) || (!type.isF16() && added == lowest));
 }
@@ -93,6 +108,7 @@ std::optional<MaskAddends> MaskFolder::splitIntoAddends(Value mask) {
   MaskAddends addends;
   SmallVector<Value> open{mask};
   while (!open.empty()) {
+    // Each step looks for the largest part that is a mask as a whole before it takes a sum apart.
     Value value = behindCopies(open.pop_back_val());
     // As an addend, a boolean is the number 0 or 1, not a mask.
     if (typeOf(value).getElementType().isInteger(1))
@@ -138,6 +154,7 @@ FoldedMask MaskFolder::foldAddends(Value mask, plan::CallOp attention) {
       llvm::map_to_vector(addends->masks, [](const AddedMask &added) { return added.condition; }));
   if (!condition)
     return keep(mask, attention);
+  // A finite number hides a key only beside a visible one, and only if the other addend cannot outweigh it.
   bool sees =
       seesAKey(condition, shape.queries, shape.keys) && (!addends->bias || isModerate(addends->bias, functions));
   auto type = cast<FloatType>(typeOf(mask).getElementType());
@@ -193,6 +210,7 @@ Value MaskFolder::findMask(Value mask, Expr condition) {
   int64_t extents[] = {shape.batch, shape.heads, shape.queries, shape.keys};
   for (Value candidate : functions.sourcesOf(mask)) {
     RankedTensorType type = typeOf(candidate);
+    // Only tensors that the program has already: building one would cost what folding is to save.
     if (candidate == mask || type.getRank() != 4 || !type.getElementType().isInteger(1) ||
         !broadcasts(type.getShape(), extents))
       continue;
@@ -228,6 +246,7 @@ Value MaskFolder::findKeyMask(Value mask, Expr condition, plan::CallOp attention
   if (found.empty())
     return {};
   int64_t extents[] = {shape.batch, shape.keys};
+  // The exact shape needs no reshape and expand.
   auto *exact = llvm::find_if(found, [&](Value value) { return typeOf(value).getShape() == ArrayRef(extents); });
   return shapeKeyMask(exact == found.end() ? found.front() : *exact, !dependsOn(condition, batchDim), attention);
 }

@@ -42,6 +42,7 @@ HeadSource meshplan::findHeadSource(ExprBuilder &builder, Value value) {
     ArrayRef<int64_t> source = cast<RankedTensorType>(at.operand.getType()).getShape();
     for (bool headsSecond : {false, true}) {
       int64_t groups = groupsOf(builder, shape, source, at.indices, headsSecond);
+      // The walk continues to the end of the chain: the tensors in between have other shapes or all heads.
       if (groups > 0 && groups < best.groups)
         best = {at.operand, groups, headsSecond};
     }

@@ -1,4 +1,17 @@
 //===- written_attention.cpp - attention as separate operators ------------===//
+//
+// Reads the pattern softmax(f(query x key^T)) x value, in which f scales, caps and masks the scores. The calls are read
+// backwards from the softmax, because there the shape tells batch, heads, queries and keys; f is a chain, and each
+// reader of a call continues with the operand that has the shape of the scores. Steps are recorded when the recursion
+// returns, so they are in program order.
+//
+// Example: softmax(where(m, (q @ k^T) / 8, -inf)) @ v is read as
+//
+//   where     step: fill where not m with -inf   (recorded last)
+//   div       scale 1/8
+//   matmul    query q, key k^T; the chain ends
+//
+// Anything else ends the attempt, and the operators stay as they are.
 
 #include "compiler/transforms/import/attention/written_attention.h"
 #include "compiler/sharding/families/random_ops.h"
@@ -206,6 +219,7 @@ bool WrittenAttentionReader::readSum(plan::CallOp call, const CallView &view) {
   WrittenAttention before = found;
   bool wasScaled = isScaled;
   Value left = call.getOperand(*self), right = call.getOperand(*other);
+  // Both sides may have the shape of the scores, as with a bias for each head.
   for (auto [scores, addend] : {std::pair(left, right), std::pair(right, left)}) {
     if (readBefore({ScoreStep::add, addend, scoreType(call)}, scores))
       return true;
@@ -239,6 +253,8 @@ bool WrittenAttentionReader::readTanh(plan::CallOp call, const CallView &view) {
   std::optional<unsigned> self = view.getOperand("self");
   if (!self || found.softcap != 0)
     return false;
+  // Reading backwards, what has been read is the factor after tanh: the cap. The quotient before tanh divides the scale
+  // by it again, so that the scale ends as that of the product: cap * tanh(s * x / cap).
   found.softcap = found.scale;
   isScaled = true;
   return readScores(call.getOperand(*self));
@@ -316,6 +332,7 @@ std::optional<WrittenAttention> WrittenAttentionReader::read(plan::CallOp softma
     return std::nullopt;
   found.value = found.product.getOperand(*rightOperand(CallView::of(found.product)));
   if (rank == 3 && typeOf(found.value).getRank() == 3 && shape[0] != 0)
+    // Three dims: batch and heads are merged. The views that merged them tell how many of each.
     std::tie(found.batch, found.heads) = splitHeads(found.value);
   if (!readScores(softmax.getOperand(*self)))
     return std::nullopt;

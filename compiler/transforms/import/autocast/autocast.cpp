@@ -132,6 +132,7 @@ CastPolicy Autocaster::policyOf(plan::CallOp call) {
 }
 
 void Autocaster::visit(plan::CallOp call) {
+  // Before operands are converted: the policy `widest` is about the types that the call receives.
   FloatType promoted = promotedType(CallView::of(call));
   if (movedBy(call))
     moves.push_back(call);
@@ -162,6 +163,7 @@ void Autocaster::visit(plan::CallOp call) {
 
 void Autocaster::castOperands(plan::CallOp call, FloatType element) {
   for (OpOperand &operand : call->getOpOperands())
+    // As PyTorch: autocast never converts f64, in either direction.
     if (FloatType own = floatOf(operand.get()); own && element && own != element && !element.isF64()) {
       operand.set(converted(operand.get(), element, call));
       changed.insert(operand.get());
@@ -175,6 +177,7 @@ void Autocaster::retype(plan::CallOp call) {
   CallView view = CallView::of(call);
   for (OpResult result : call.getResults()) {
     Type element = resultTypeOf(view, result.getResultNumber());
+    // The type in the archive is that of a run without autocast; only what depends on a converted operand differs.
     if (element == typeOf(result).getElementType())
       continue;
     result.setType(typeOf(result).clone(element));

@@ -12,6 +12,7 @@ FloatType meshplan::widerOf(FloatType left, FloatType right) {
   if (!left || !right || left == right)
     return left ? left : right;
   unsigned leftBits = left.getWidth(), rightBits = right.getWidth();
+  // Neither bf16 nor f16 holds all numbers of the other.
   if (leftBits == rightBits)
     return Float32Type::get(left.getContext());
   return leftBits > rightBits ? left : right;
@@ -68,6 +69,8 @@ DictionaryAttr meshplan::argsWithin(const CallView &call, Type element) {
   auto type = dyn_cast<FloatType>(element);
   if (!type || !makesElementsOfNumbers(call.target))
     return call.args;
+  // A model writes the lowest number of the type of its tensor. The archive has that of f32, which is infinite in f16,
+  // and PyTorch refuses to fill with it.
   APFloat largest = APFloat::getLargest(type.getFloatSemantics());
   double bound = largest.convertToDouble();
   NamedAttrList args(call.args);

@@ -1,4 +1,8 @@
 //===- composites.cpp - operators composed of others ----------------------===//
+//
+// Operators that are compositions of others would each need a record with sharding rule, cost and derivative. Instead
+// they are replaced by their parts, which have these. Only operators whose result is the same are here: a part must
+// round where the kernel of the whole rounds.
 
 #include "compiler/transforms/import/composites/composites.h"
 #include "compiler/sharding/record_support/local_args.h"

@@ -82,6 +82,8 @@ std::pair<Expr, Expr> CallReader::readSides(StringRef left, StringRef right) {
   // dims.
   auto type = cast<RankedTensorType>(typed.getType());
   auto otherType = other ? cast<RankedTensorType>(other.getType()) : RankedTensorType();
+  // The type promotion of PyTorch: an operand without dims does not widen one with dims, so its number is converted,
+  // and may wrap.
   bool secondYields = !other || (otherType.getRank() == 0 && type.getRank() > 0);
   bool firstYields = other && type.getRank() == 0 && otherType.getRank() > 0;
   if ((secondYields && converts(second, type.getElementType())) ||
@@ -121,6 +123,8 @@ Expr CallReader::convert(Expr element) {
   if (auto type = dyn_cast<FloatType>(target)) {
     if (element->type == ExprType::Boolean)
       return builder.select(element, builder.number(1), builder.number(0));
+    // Integers become floats only as constants: a function of the indices would have to be a real expression, which has
+    // no arithmetic.
     if (element->isConstant())
       return builder.number(roundedTo(static_cast<double>(element->value), type));
     return element->type == ExprType::Real ? roundNumbers(builder, element, type) : nullptr;

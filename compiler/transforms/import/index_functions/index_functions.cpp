@@ -78,6 +78,8 @@ static Expr countOf(ExprBuilder &builder, plan::ConstantOp constant) {
   int64_t stride = left.size();
   for (auto [dim, size] : llvm::enumerate(cast<RankedTensorType>(constant.getType()).getShape())) {
     stride /= size;
+    // The step of a dim is read from one pair of elements; then its multiples are subtracted from all. If the counting
+    // was right, only the first number is left everywhere.
     int64_t step = 0;
     if (size > 1 && __builtin_sub_overflow(left[stride], left.front(), &step))
       return nullptr;
@@ -99,6 +101,8 @@ Expr IndexFunctions::compute(Value value) {
     expr = splatOf(builder, constant);
     expr = expr ? expr : countOf(builder, constant);
   }
+  // An expression that leaves the range of its type would differ from the tensor, which wraps around. As a leaf the
+  // tensor is still known by its position in the program.
   return expr && fits(expr, getElementTypeOrSelf(value.getType())) ? expr : leaf(value);
 }
 
@@ -110,6 +114,7 @@ Expr IndexFunctions::of(Value value) {
     size_t waiting = pending.size();
     if (plan::CallOp call = known.contains(next) ? plan::CallOp() : understoodCall(next))
       llvm::copy_if(call.getOperands(), std::back_inserter(pending), [&](Value item) { return !known.contains(item); });
+    // Operands first; the value stays on the stack and is computed when it is on top again.
     if (pending.size() > waiting)
       continue;
     if (!known.contains(next)) {

@@ -20,6 +20,7 @@ static Expr readMovement(CallReader &reader) {
 Expr meshplan::withinDim(ExprBuilder &builder, Expr index, int64_t extent) {
   if (!index || index->type != ExprType::Integer)
     return nullptr;
+  // Only where all indices are negative: a mixture would need a choice for each element.
   if (index->high < 0)
     index = builder.add(index, builder.integer(extent));
   return index && index->low >= 0 && index->high < extent ? index : nullptr;
@@ -119,6 +120,7 @@ static Expr readJoined(CallReader &reader, ArrayRef<Value> parts, int64_t dim, E
     Indices indices = reader.coordinates;
     indices[dim] = builder.subtract(at, builder.integer(start));
     start += type.getDimSize(dim);
+    // Out of its part an element is read at an impossible index; the choice below never uses it there.
     pieces.push_back({builder.lessThan(at, builder.integer(start)), reader.read(part, indices)});
   }
   // From the last part to the first: each choice is between a part and all parts after it.

@@ -27,6 +27,7 @@ struct Movement {
 using ReadMovement = std::optional<Indices> (*)(const Movement &);
 
 static std::optional<Indices> readSame(const Movement &movement) {
+  // A conversion changes values. Only one to its own type moves elements unchanged.
   if (movement.self != movement.result || movement.call.operands[0] != movement.call.results[0])
     return std::nullopt;
   return Indices(movement.indices);

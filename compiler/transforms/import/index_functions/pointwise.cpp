@@ -36,6 +36,7 @@ static Expr readProduct(CallReader &reader) {
   auto [left, right] = reader.readSides("self", "other");
   if (!left || !right)
     return nullptr;
+  // A product of two functions is not linear, and has no normal form; of booleans it is a conjunction.
   if (right->isConstant())
     return reader.convert(reader.builder.multiply(left, right->value));
   if (left->isConstant())

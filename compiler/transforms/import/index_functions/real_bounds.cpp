@@ -1,4 +1,9 @@
 //===- real_bounds.cpp - bounds of real tensors ---------------------------===//
+//
+// Interval arithmetic over real tensors, to prove that an addend cannot outweigh a mask. Bounds are those of exact
+// arithmetic: rounding moves a number by far less than the distance between the limit (1e30) and the lowest number of
+// f32 and bf16 (about -3e38). Nothing is proved for values that depend on unknown floats; isModerate then accepts what
+// layers compute, because scores are of that kind, too.
 
 #include "compiler/transforms/import/index_functions/real_bounds.h"
 #include "compiler/sharding/op_record.h"
@@ -48,6 +53,7 @@ static Interval ofExpression(Expr expr) {
 }
 
 static Interval quotient(RealInterval left, RealInterval right) {
+  // A divisor that may be 0 gives no bound.
   if (right.low <= 0 && right.high >= 0)
     return std::nullopt;
   return atCorners(left, right, [](double x, double y) { return x / y; });
@@ -187,6 +193,7 @@ Interval BoundsSearch::ofNegation(plan::CallOp call, const CallView &view) {
 }
 
 Interval BoundsSearch::ofPower(plan::CallOp call, const CallView &view) {
+  // A power of a positive base is monotone in both arguments, for each fixed value of the other.
   Interval base = ofSelf(call, view), exponent = ofArgument(call, view, "exponent");
   if (!base || !exponent || base->low <= 0)
     return std::nullopt;
@@ -241,6 +248,7 @@ bool meshplan::isModerate(Value value, IndexFunctions &functions) {
     auto call = next.getDefiningOp<plan::CallOp>();
     if (call && !hasModerateLiterals(call))
       return false;
+    // The search ends at products: what they read does not matter.
     if (call && contracts(call))
       continue;
     bool isNumbers = !call && isa<FloatType>(getElementTypeOrSelf(next.getType()));

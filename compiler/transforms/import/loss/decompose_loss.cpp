@@ -3,6 +3,18 @@
 // See DecomposeLoss in passes.td.
 //
 //===----------------------------------------------------------------------===//
+//
+// A cross entropy needs a whole row of logits. Its parts need only three numbers of a row from other ranks.
+//
+// Example: logits [6, 12] over tp = 3 on the classes, targets [6]; a rank has [6, 4].
+//
+//   row_max       [6]   maximum of 4, then over ranks
+//   row_sum_exp   [6]   sum of exp(x - max) of 4, then over ranks
+//   row_pick      [6]   x[target] on the rank that has it, 0 on others: a sum
+//   token_loss    [6]   log(sum_exp) + max - picked
+//
+// 18 numbers are reduced instead of 72 gathered, and the gradient of the logits is computed where they are
+// (derivatives/rules/loss.cpp).
 
 #include "compiler/sharding/families/class_losses.h"
 #include "compiler/support/layer_names.h"
@@ -140,6 +152,7 @@ private:
   /// Moves the classes to the last dim and merges all others into rows.
   Value toRows(Value value) const {
     auto type = cast<RankedTensorType>(value.getType());
+    // PyTorch has the classes in dim 1; rows are contiguous only with the classes last.
     SmallVector<int64_t> order = classesLast(type.getRank());
     SmallVector<int64_t> shape = llvm::map_to_vector(order, [&](int64_t dim) { return type.getDimSize(dim); });
     if (!llvm::is_sorted(order))
@@ -197,6 +210,8 @@ private:
       return losses;
     if (reduction == LossReduction::Sum)
       return make("aten.sum.default").tensor("self", losses).build({}, element);
+    // A mean as a quotient of two sums: each of them can be summed over ranks and microbatches, a mean of means cannot,
+    // where numbers of counted targets differ.
     Value sum = sumWide(losses);
     Value count = targetWeights ? sumWide(targetWeights)
                                 : make("meshplan.count_tokens")

@@ -3,6 +3,10 @@
 // See NormalizeLoss in passes.td.
 //
 //===----------------------------------------------------------------------===//
+//
+// Example: two samples with 3 and 1 counted targets, losses 1, 2, 3 and 8. `per token` is 14 / 4 = 3.5, `per sample` is
+// (2 + 8) / 2 = 5. The loss of the model may be either, or a mean over the ranks' own targets; the plan's definition
+// does not depend on how samples are distributed.
 
 #include "compiler/sharding/families/class_losses.h"
 #include "compiler/support/layer_names.h"
@@ -183,6 +187,7 @@ Value LossNormalizer::meanOfTokens() {
 Value LossNormalizer::sumOfEach(Value value, int64_t samples, int64_t stride) {
   SmallVector<int64_t> shape(typeOf(value).getShape());
   size_t own = 0;
+  // A dim that is exactly the samples needs no reshape, which would have to be divided as well.
   for (int64_t below = typeOf(value).getNumElements(); own < shape.size(); ++own) {
     below /= shape[own];
     if (shape[own] == samples && below == stride)

@@ -1,4 +1,14 @@
 //===- sample_positions.cpp - positions of samples in a tensor ------------===//
+//
+// The sample of element i of a tensor is i / stride % samples: one number describes where samples are, also where they
+// are part of a dim.
+//
+//   ids [4, 6], batch of 4     stride 6
+//   view [24]                  stride 6: each sample is 6 elements in a row
+//   transposed [6, 4]          stride 1: samples alternate
+//
+// A stride follows a factor of the size of the batch through each operator. An operator that sums over this factor, or
+// that needs it whole, may mix samples and ends the search.
 
 #include "compiler/transforms/import/loss/sample_positions.h"
 #include "compiler/sharding/op_record.h"
@@ -105,6 +115,8 @@ bool SampleFinder::follow(plan::CallOp call) {
     if (!hasSamples(operand))
       continue;
     std::optional<unsigned> own = factorOf(rule, index, operand);
+    // Two operands whose samples are different factors are combined in all pairs, as in a product of a batch with
+    // itself.
     if (!own || factor.value_or(*own) != *own)
       return false;
     factor = own;

@@ -126,6 +126,7 @@ Value DistributionCall::parameter(StringRef argument) {
 
 /// In f64. For u in (0, 1): sqrt(2) * erfinv(2 u - 1).
 Value DistributionCall::normalWith(double mean, double deviation) {
+  // 2 (u + half) - 1 in (-1, 1): erfinv is infinite at both ends.
   Value centered = plus(times(even(), 2), 2 * half - 1);
   return plus(times(unary("aten.erfinv.default", centered), std::numbers::sqrt2 * deviation), mean);
 }

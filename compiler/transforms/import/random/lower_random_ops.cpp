@@ -173,6 +173,7 @@ bool CallLowering::lowerDropout() {
   if (!input || input.getType() != call.getResult(0).getType() || !isa<FloatType>(typeOf(input).getElementType()))
     return false;
   if (call.getNumResults() > 1 && !call.getResult(1).use_empty()) {
+    // The same number and step give the same uniform numbers as the dropout below, so that the mask fits it.
     Value words = uniform(typeOf(input).getShape(), Float64Type::get(call.getContext()));
     call.getResult(1).replaceAllUsesWith(mark(compare("aten.ge.Scalar", words, p), StandIn::ones));
   }
@@ -204,6 +205,7 @@ bool CallLowering::keepStatistics(bool ofFeatures) {
   if (!input || (ofFeatures && typeOf(input).getRank() < 2))
     return false;
   double p = view.getFloat("p", 0);
+  // The slope would be infinite.
   if (p >= 1)
     return replaceWith(scalar("aten.mul.Scalar", input, 0), StandIn::first_operand);
   constexpr double alpha = 1.7580993408473766;
@@ -282,6 +284,8 @@ struct LowerRandomOpsPass : meshplan::impl::LowerRandomOpsBase<LowerRandomOpsPas
     int64_t number = 0;
     for (Block &block : function.getBody()) {
       for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
+        // The number counts lowered calls in program order. It is part of the random numbers, so a change of this order
+        // changes what a model draws.
         if (drawsRandomNumbers(CallView::of(call)) && CallLowering(call, function, number).run())
           ++number;
       eraseUnread(block);

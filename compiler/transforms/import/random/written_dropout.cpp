@@ -39,6 +39,7 @@ public:
 
 private:
   void follow(Value value, Scaled scaled) {
+    // Reached on a second path: already followed.
     if (!scaledDraws.insert({value, scaled}).second)
       return;
     for (Operation *user : value.getUsers())
@@ -47,6 +48,7 @@ private:
   }
 
   static std::optional<Scaled> scaledBy(Operation *user, Value value, Scaled scaled);
+  // Models compute the factors in f32 or in Python's floats, which differ in the last digits of f32.
   static bool near(double left, double right) { return std::abs(left - right) <= 1e-6 * std::abs(right); }
   bool isMask(Scaled scaled) const { return scaled.shift == 0 && near(scaled.scale, 1 / kept); }
   double slope() const { return 1 / std::sqrt((alpha * alpha * (1 - kept) + 1) * kept); }

@@ -111,6 +111,7 @@ void StatementBuilder::buildData(const BoundData &data) {
     ranks *= bound.environment.mesh.axes[axis].size;
   // Averaging after the collective divides the sum by the number of ranks; a single rank has nothing to divide.
   bool averagesAfter = data.average == AverageTime::AfterCollective && ranks > 1;
+  // Gathers that do not overlap are issued at their use, whatever the distance.
   int64_t prefetch = data.overlapParameters ? data.prefetch : 0;
   // A hybrid plan shards over some of its axes only and replicates over the others.
   SmallVector<AxisRefAttr> axes = axisRefs(data.shard.empty() ? data.axes : data.shardAxes);

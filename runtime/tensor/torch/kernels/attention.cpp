@@ -76,6 +76,8 @@ Result meshplan::attention(const AttentionCall &call) {
     AttentionCall whole = call;
     whole.key = headsRead(key, query.size(1), call.heads);
     whole.value = headsRead(value, query.size(1), call.heads);
+    // Each query head has a key head of its own now. The first head stays, since dropout numbers the weights in the
+    // whole tensor.
     whole.heads = {.first = call.heads.first};
     return attention(whole);
   }

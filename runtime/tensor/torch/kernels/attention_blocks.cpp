@@ -1,4 +1,13 @@
 //===- attention_blocks.cpp - parts of attention and its gradient ---------===//
+//
+// Why blocks of rows? A causal mask with a window as a tensor would have as many elements as one head's scores: for
+// 4096 positions 64 MiB in f32. A block of 512 rows needs 8 MiB at a time, and with a window fewer, since keys outside
+// of the block's reach are left out.
+//
+// A row without visible keys has scores of minus infinity only. Its softmax would be NaN twice over, by (-inf) - (-inf)
+// and by 0 / 0. It is defined as zeros, with a logsumexp of zero, so that such rows add nothing to any gradient.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/tensor/torch/kernels/attention_blocks.h"
 
@@ -31,7 +40,9 @@ void meshplan::checkAttention(const at::Tensor &query, const at::Tensor &key, co
 }
 
 IndexSpan meshplan::reachableKeys(IndexSpan rows, int64_t keys, const AttentionMasks &masks) {
-  // A row reaches no key after itself (causal) and none more than a window before it.
+  // A row reaches no key after itself (causal) and none more than a window before it. Example: rows 512-1023 of 1024,
+  // causal, with a window of 256. Row 1023 reaches key 1023, and row 512 keys 257 to 512, so the block reads keys
+  // 257-1023.
   int64_t end = masks.causal ? std::min(keys, rows.end) : keys;
   int64_t begin = masks.window > 0 ? std::clamp<int64_t>(rows.begin - masks.window + 1, 0, end - 1) : 0;
   return {begin, end};
@@ -60,6 +71,7 @@ at::Tensor meshplan::additiveMask(const AttentionMasks &masks, IndexSpan rows, I
     if (masks.window > 0)
       result.masked_fill_(distance.ge(masks.window), minusInfinity);
   }
+  // Not in place: with a mask for each sample the result has more elements than before.
   if (masks.keyMask)
     result = result.masked_fill(
         masks.keyMask->narrow(1, keys.begin, keys.size()).logical_not().unsqueeze(1).unsqueeze(1), minusInfinity);
@@ -93,7 +105,8 @@ AttentionForm meshplan::attentionForm(const AttentionCall &call) {
 }
 
 void meshplan::dropWeights(at::Tensor &weights, const AttentionDropout &dropout, IndexSpan rows, IndexSpan keys) {
-  // Numbered in the whole tensor, so that all shardings and blocks drop the same elements.
+  // Numbered in the whole tensor, so that all shardings and blocks drop the same elements. The outermost extent has no
+  // influence on the numbers; it only has to contain the part.
   int64_t offset[] = {dropout.firstSample, dropout.firstHead, rows.begin, keys.begin};
   int64_t whole[] = {dropout.firstSample + weights.size(0), dropout.heads, dropout.rows, dropout.keys};
   PartOfWhole part(weights.sizes(), whole, offset);
@@ -108,6 +121,8 @@ at::Tensor meshplan::withAdjacentElements(const at::Tensor &tensor) {
 }
 
 at::Tensor meshplan::headsRead(const at::Tensor &tensor, int64_t count, const AttentionHeads &heads) {
+  // Example: 3 query heads share a key head, and the rank holds query heads 5 and 6 and key heads 1 and 2. Head 5 reads
+  // 5 / 3 - 1 = 0, head 6 reads 6 / 3 - 1 = 1.
   at::Tensor head = at::arange(heads.first, heads.first + count, tensor.options().dtype(at::kLong));
   return tensor.index_select(1, head.div(heads.perKey, "floor").sub_(heads.firstKey));
 }

@@ -30,6 +30,7 @@ struct FlashCall {
       : query(byRows(query)), key(byRows(key)), value(byRows(value)), rows(query.size(2)), keys(key.size(2)),
         causal(masks.causal), scale(scale) {
     if (masks.window > 0) {
+      // The kernels count the positions beside the query's own, so a window of 1 is 0 on the left; -1 means no bound.
       left = masks.window - 1;
       right = masks.causal ? 0 : -1;
     }

@@ -12,6 +12,8 @@ at::Tensor meshplan::shardedEmbedding(const at::Tensor &weight, const at::Tensor
   if (tableRows >= 0)
     checkIndices(indices, tableRows, "index");
   int64_t rows = weight.size(0);
+  // Example: mesh tp=3, 10 rows. Rank 1 holds rows 4-6, so index 5 is its row 1 and index 2 becomes -2, which another
+  // rank has.
   at::Tensor local = indices - offset;
   if (rows == 0) {
     std::vector<int64_t> shape = indices.sizes().vec();

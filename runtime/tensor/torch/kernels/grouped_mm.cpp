@@ -26,6 +26,7 @@ at::Tensor meshplan::groupedMm(const at::Tensor &input, const at::Tensor &weight
   TORCH_CHECK(input.dim() == 2 && weight.dim() == 3 && offs.dim() == 1 && input.size(1) == weight.size(1) &&
                   weight.size(0) == offs.size(0),
               "input ", input.sizes(), ", weight ", weight.sizes(), " and offs ", offs.sizes(), " do not match");
+  // Rows after the last group belong to no expert; nothing below writes them.
   at::Tensor result = at::zeros({input.size(0), weight.size(2)}, input.options());
   forEachGroup(offs, weight.size(0), input.size(0), [&](int64_t group, int64_t begin, int64_t count) {
     at::Tensor rows = result.narrow(0, begin, count);

@@ -8,6 +8,7 @@ using namespace meshplan;
 
 at::Tensor meshplan::groupedConvolution(const at::Tensor &input, const at::Tensor &weight,
                                         const std::optional<at::Tensor> &bias, const ConvolutionForm &form) {
+  // The features of a sample without batch dim are its first dim, and `batch.size(1)` below must be theirs.
   bool isSample = input.dim() < weight.dim();
   at::Tensor batch = isSample ? input.unsqueeze(0) : input;
   int64_t ofGroup = form.transposed ? form.groupInputs : weight.size(1);

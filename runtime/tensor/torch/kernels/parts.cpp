@@ -38,7 +38,9 @@ struct Own {
 } // namespace
 
 static Own find(const at::Tensor &index, const at::Tensor &places) {
-  // Binary search, since positions are ascending but need not be contiguous.
+  // Binary search, since positions are ascending but need not be contiguous. Example: places 1, 4, 6. Index 4 is found
+  // at 1 and is its own; index 5 is found at 2, where 6 is, so another rank has it; index 7 is after the end and is
+  // clamped.
   at::Tensor flat = index.reshape({-1}), position = at::searchsorted(places, flat).clamp_max_(places.size(0) - 1);
   at::Tensor isOwn = places.index_select(0, position).eq(flat);
   position.mul_(isOwn);

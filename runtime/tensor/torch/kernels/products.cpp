@@ -12,6 +12,8 @@ static constexpr int64_t blockElements = 1 << 18;
 
 /// [n, k] x [k, m] on a CPU.
 static void multiply(const at::Tensor &result, const at::Tensor &self, const at::Tensor &other) {
+  // The operands differ in size: `other` is often a weight of many columns, of which a whole f32 copy would take twice
+  // its memory.
   at::Tensor left = self.to(at::kFloat);
   int64_t columns = other.size(1), block = std::max<int64_t>(16, blockElements / std::max<int64_t>(1, other.size(0)));
   for (int64_t column = 0; column < columns; column += block) {

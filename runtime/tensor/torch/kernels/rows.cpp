@@ -17,6 +17,7 @@ static void checkRows(const at::Tensor &input) {
 at::Tensor meshplan::rowMax(const at::Tensor &input) {
   checkRows(input);
   if (input.size(1) == 0)
+    // The neutral element of a maximum: a rank without columns must not change the result of the others.
     return at::full({input.size(0)}, -std::numeric_limits<double>::infinity(), input.options());
   return input.amax(1);
 }
@@ -58,6 +59,7 @@ at::Tensor meshplan::rowSumLogSoftmax(const at::Tensor &input, const at::Tensor 
 at::Tensor meshplan::rowPick(const at::Tensor &input, const at::Tensor &target, int64_t offset) {
   checkRows(input);
   int64_t columns = input.size(1);
+  // A clamp to an empty range would make an index of -1.
   if (columns == 0)
     return at::zeros({input.size(0)}, input.options());
   at::Tensor local = target - offset;

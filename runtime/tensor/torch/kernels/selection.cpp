@@ -1,4 +1,16 @@
 //===- selection.cpp - top-k along a sharded dim --------------------------===//
+//
+// Why not the k largest of each rank, merged? The values would be right, but among equal elements PyTorch's choice
+// depends on the state of its heap, which is that of std::partial_sort over the whole row. So the ranks continue one
+// heap, in the order of the positions.
+//
+// Example: k = 2 of 8 elements; rank 0 holds positions 0-3 and rank 1 positions 4-7. Step [0, 4): rank 0 returns its
+// heap, rank 1 the lowest numbers, and the max over the ranks gives the heap to both. Step [4, 8): rank 1 continues
+// with it and sorts, since the row ends there.
+//
+// The steps follow one another, so the time is that of a single rank, but no rank ever holds the whole row.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/tensor/torch/kernels/parts.h"
 

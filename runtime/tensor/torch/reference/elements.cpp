@@ -47,6 +47,7 @@ Expected<Tensor> meshplan::withPerturbedRounding(const Tensor &tensor, uint64_t 
     auto chosen = [&](const at::Tensor &truth) { return truth.to(wide.scalar_type()); };
     at::Tensor steps = chosen(drawn.gt(1 - probability)).sub_(chosen(drawn.lt(probability)));
     at::Tensor factors = steps.mul_(factor * unitOf(tensor.dtype())).add_(1);
+    // An element that would overflow keeps its value, as it would in a computation that rounds in another way.
     factors.masked_fill_((wide.detach() * factors).to(own.scalar_type()).isfinite().logical_not_(), 1);
     return wrap((wide * factors).to(own.scalar_type()));
   });
@@ -90,6 +91,7 @@ Expected<ElementErrors> meshplan::errorsOf(const Tensor &tensor, const Tensor &e
     at::Tensor own = unwrap(tensor).to(at::kDouble), wide = unwrap(exact).to(own.device(), at::kDouble);
     // Equal infinities have no distance.
     at::Tensor errors = (own - wide).abs().masked_fill_(own.eq(wide), 0);
+    // An element that equals the exact one, rounded once, cannot be computed better in this dtype.
     at::Tensor rounded = wide.to(unwrap(tensor).scalar_type()).to(at::kDouble);
     return ElementErrors{largestOf(errors), largestOf(errors.masked_fill(own.eq(rounded), 0))};
   });

@@ -42,6 +42,7 @@ Expected<Tensor> meshplan::firstStep(const OptimizerNumbers &numbers, const Tens
     RecordingScope recording;
     at::ScalarType type = scalarTypeOf(dtype);
     at::Tensor own = unwrap(parameter).detach().to(type, /*non_blocking=*/false, /*copy=*/true).requires_grad_(true);
+    // In the type of this step: what is compared is the step, not the rounding of a stored gradient.
     own.mutable_grad() = unwrap(gradient).detach().to(own.device(), type).mul(factor);
     makeOptimizer(numbers, {own})->step();
     return wrap(own.detach());

@@ -121,6 +121,7 @@ template <typename Visit> void AttentionTiles::forTiles(const Visit &visit) cons
   constexpr int64_t leastRows = 32, mostRows = attentionBlockRows;
   int64_t rows = all.query.size(2), keys = all.key.size(2), keyHeads = all.key.size(1), samples = all.key.size(0);
   int64_t most = tileScores(all.query), threads = all.query.is_cpu() ? at::get_num_threads() : 1;
+  // A bound for a tile of any number of rows, so that the number of rows follows from it and is the same for all tiles.
   int64_t reach = masks.window > 0 ? std::min(keys, masks.window + mostRows) : keys;
   int64_t rowStep = std::clamp(most / (repeats * reach), leastRows, mostRows);
   for (int64_t row = 0; row < rows; row += rowStep) {
@@ -219,9 +220,13 @@ Scores AttentionTiles::scoresOf(const AttentionBlock &block, const Tile &tile, c
   Scores scores;
   at::Tensor slope;
   scores.weights = weightsOf(block, tile, mask, slope);
+  // dP of the overview; the next steps turn it into dS in the same memory, because a tile has room for two tensors of
+  // scores.
   scores.maskGradient = at::bmm(block.gradient, block.value.transpose(1, 2));
   drop(scores.maskGradient, tile);
   at::_softmax_backward_data_out(scores.maskGradient, scores.maskGradient, scores.weights, 2, type);
+  // Only now: the backward pass of the softmax needs the weights before dropout, the product for the values those after
+  // it.
   drop(scores.weights, tile);
   scores.gradient = slope.defined() ? slope.mul_(scores.maskGradient) : scores.maskGradient;
   return scores;
@@ -294,7 +299,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> meshplan::attentionBackward(const
   if (isWhole)
     checkOperands(all, call.masks);
   int64_t count = call.query.size(1), keyHeads = call.key.size(1);
-  // Counted from the rank's first key head.
+  // Counted from the rank's first key head. Example: 3 query heads share a key head, and the rank holds query heads 5
+  // and 6 and key heads 1 and 2. Its first key head begins at query head 3, so its query heads are 2 and 3, and read
+  // its key heads 0 and 1.
   AttentionHeads heads{isWhole ? count / keyHeads : call.heads.perKey};
   heads.first = isWhole ? 0 : call.heads.first - call.heads.firstKey * heads.perKey;
   // If every key head is shared evenly, no copies of key heads are needed, and gradients accumulate per key head.

@@ -13,6 +13,7 @@ static std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor 
                                                                std::array<bool, 3> wanted) {
   TORCH_CHECK(weight.size(1) > 0 && input.size(1) % weight.size(1) == 0, input.size(1), " features are not groups of ",
               weight.size(1));
+  // Output padding belongs to transposed convolutions.
   std::vector<int64_t> noPadding(stride.size(), 0);
   return at::convolution_backward(gradient, input, weight, std::nullopt, stride, padding, dilation,
                                   /*transposed=*/false, noPadding, input.size(1) / weight.size(1), wanted);

@@ -67,7 +67,8 @@ static at::Tensor inputGradient(const at::Tensor &gradient, const at::Tensor &in
     if (factor.defined())
       block.gradient = block.gradient * factor;
     // The gradient of x / deviation has three terms: the direct one, one through the deviation (share) and, if
-    // centered, one through the mean.
+    // centered, one through the mean. With g the gradient times the weight, n the normalized row and d the deviation:
+    // dx = (g - n mean(g n) - mean(g)) / d.
     at::Tensor share = (block.gradient * block.normalized).mean(1, /*keepdim=*/true);
     at::Tensor change = block.gradient - block.normalized.mul_(share);
     if (norm.centered)

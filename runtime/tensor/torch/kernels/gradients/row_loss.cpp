@@ -39,6 +39,8 @@ static RowFactors rowFactors(const at::Tensor &gradient, const RowLoss &loss) {
   at::Tensor picked = loss.weight ? ofRow.mul(column(*loss.weight)) : ofRow, factor = picked;
   if (loss.labelSmoothing != 0) {
     at::Tensor sum;
+    // The sum is over all classes, also those of other ranks, because a softmax of any column changes with each of
+    // them.
     std::tie(sum, rows.classWeight) = classWeights(loss, options);
     rows.smoothing = ofRow.mul(loss.labelSmoothing / static_cast<double>(loss.classes));
     picked = picked.mul(1 - loss.labelSmoothing);

@@ -45,6 +45,7 @@ static void forPieces(const PartOfWhole &part, const RandomStream &stream, const
   int64_t length = part.runLength(), pieces = (length + pieceLength - 1) / pieceLength;
   if (length == 0)
     return;
+  // A thread takes at least `drawGrain` elements, be they of one run or of many short ones.
   int64_t atOnce = std::max<int64_t>(1, drawGrain / std::min(length, pieceLength));
   at::parallel_for(0, part.runs() * pieces, atOnce, [&](int64_t begin, int64_t end) {
     uint32_t words[pieceLength];
@@ -94,7 +95,7 @@ void meshplan::dropInto(const at::Tensor &out, const at::Tensor &input, const Pa
 //===----------------------------------------------------------------------===//
 
 /// The 32 bits, from bit `shift` on, of the product of two 32-bit numbers. The 64-bit product may wrap as two's
-/// complement.
+/// complement; the shift then fills in ones, which the mask removes.
 static at::Tensor bitsOfProduct(const at::Tensor &words, int64_t factor, int64_t shift) {
   return words.mul(factor).bitwise_right_shift(shift).bitwise_and_(0xFFFFFFFF);
 }

@@ -14,7 +14,8 @@ PartOfWhole::PartOfWhole(at::IntArrayRef given, at::IntArrayRef all, at::IntArra
   for (size_t dim = 0; fits && dim < shape.size(); ++dim)
     fits = offset[dim] >= 0 && offset[dim] + shape[dim] <= whole[dim];
   TORCH_CHECK(fits, "a part ", given, " at ", first, " exceeds the whole tensor ", all);
-  // A run ends at the innermost dim that is not whole.
+  // A run ends at the innermost dim that is not whole. Example: columns 3-5 of a [4, 6] tensor are 4 runs of 3
+  // elements, which begin at 3, 9, 15 and 21. Rows 1-2 are one run of 12 elements.
   for (outer = shape.size(); outer > 0;) {
     --outer;
     length *= shape[outer];

@@ -21,6 +21,7 @@ static constexpr const char *wrongType = " are not checked for being finite";
 /// that both have the same vector width; a run is short enough that they do not overflow.
 template <typename Bits>
 static inline __attribute__((always_inline)) int64_t countIn(const Bits *elements, int64_t size, Bits exponent) {
+  // A 16-bit counter holds 65535.
   constexpr int64_t run = 1 << 12;
   int64_t count = 0;
   for (int64_t begin = 0; begin < size; begin += run) {
@@ -72,6 +73,7 @@ static int64_t countOnHost(const at::Tensor &dense) {
 
 at::Tensor meshplan::nonfiniteCountByOperators(const at::Tensor &self) {
   TORCH_CHECK(at::isFloatingType(self.scalar_type()), "elements of type ", self.scalar_type(), wrongType);
+  // Comparisons with NaN are false, so it fails both.
   constexpr double infinity = std::numeric_limits<double>::infinity();
   // at::isfinite creates tensors of the size of `self`; these have one byte per element.
   at::Tensor finite = self.lt(infinity).logical_and_(self.gt(-infinity));

@@ -29,6 +29,7 @@ struct meshplan::NonfiniteNotesAccess {
   }
 };
 
+/// Notes nest, as scopes do: the innermost of the thread gets them.
 NonfiniteNotes::NonfiniteNotes() : calls(std::make_unique<Calls>()), outer(current) { current = this; }
 
 NonfiniteNotes::~NonfiniteNotes() { current = outer; }

@@ -1,4 +1,14 @@
 //===- optimizer.cpp - steps of optimizers --------------------------------===//
+//
+// A step computes in the dtype of the parameter, or of its master weight. Order of what happens to a gradient:
+// converted, multiplied by the factor (clipping, and the inverse loss scale), given to the fused kernel of ATen. If the
+// count of non-finite elements is not 0, nothing changes: on a CPU the host sees that and returns; on a GPU the kernel
+// is told, so that the host need not wait.
+//
+// Offloaded states are changed on the host while copies of them to the device may still be under way (toDevice does not
+// wait); beforeChange waits for these first.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/tensor/torch/kernels/training/optimizer.h"
 
@@ -119,6 +129,7 @@ void meshplan::sgdStep(const OptimizerStep &step, at::Tensor momentum, const Sgd
   beforeChange(parameter);
   // As for Adam: the kernels require states in the parameter's dtype.
   at::Tensor wide = momentum.defined() ? momentum.to(parameter.scalar_type()) : momentum;
+  // The first momentum is the gradient itself, without dampening, so zeros in the state would not do.
   bool isFirst = momentum.defined() && step.step.item<double>() == 1;
   if (parameter.is_cpu() && at::elementSize(parameter.scalar_type()) < 4) {
     wideSgd(step, ownGradient(step), wide, numbers, isFirst);
@@ -174,7 +185,8 @@ at::Tensor meshplan::takeMicrobatch(const at::Tensor &self, const at::Tensor &in
 
 at::Tensor meshplan::squareSum(const at::Tensor &self) {
   at::ScalarType type = self.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-  // ATen's vector norm accumulates f32 sequentially; its error is 1e-3 at 28 million elements.
+  // ATen's vector norm accumulates f32 sequentially; its error is 1e-3 at 28 million elements. The sums of the pieces
+  // are added in f64, and each piece is short enough that the temporary square is small.
   constexpr int64_t piece = int64_t(1) << 20;
   at::Tensor elements = self.reshape(-1), sum = at::zeros({}, self.options().dtype(at::kDouble));
   for (int64_t begin = 0; begin < elements.numel(); begin += piece) {

@@ -237,11 +237,14 @@ func.func @forward(%r: !rows {plan.kind = #plan.kind<input>}, %a: !addend {plan.
   %3 = plan.permute %r [#plan.axis<"tp">] : !rows -> !rows
   return %0, %1, %2, %3 : !columns, !whole, !rows, !rows
 })";
-  std::vector<Step> steps;
-  for (unsigned index = 0; index < 4; ++index)
+  // The first operation packs the columns of the all-to-all into buffer 2.
+  std::vector<Step> steps = {{StepKind::run, 0}};
+  for (unsigned index = 1; index < 5; ++index)
     steps.insert(steps.end(), {{StepKind::start, index}, {StepKind::wait, index}});
+  steps.push_back({StepKind::free, 2});
   std::vector<std::string> lines = write(collectives, steps);
-  for (StringRef text : {"all_to_all %0 from 0 dim 1 over @tp on @communication sequence 0",
+  for (StringRef text : {"sched.pack %0 on @compute : !sched.packed<<[8 over {0:(1)2}, 8], f32>>",
+                         "all_to_all %2 from 0 dim 1 over @tp on @communication sequence 0",
                          "all_reduce %1 over @tp on @communication sequence 1",
                          "reduce_scatter %1 dim 0 over @tp on @communication sequence 2",
                          "permute %0 over @tp on @communication sequence 3"})

@@ -68,7 +68,7 @@ TEST_F(SchedSyntax, TextMeansTheType) {
       {"!sched.tensor<[4], f32, partial = sum {1:(1)3}, flat = {0:(1)2}>",
        tensor({dim(4)}, f32, Reduction::sum, {tp}, {dp})},
       {"!sched.token<!sched.tensor<[4], f32>>", TokenType::get(&context, tensor({dim(4)}, f32))},
-      {"!sched.token<<[4], f32>, <[], i1>>", TokenType::get(&context, {tensor({dim(4)}, f32), tensor({}, boolean)})},
+      {"!sched.packed<<[4], f32>, <[], f32>>", PackedType::get(&context, {tensor({dim(4)}, f32), tensor({}, f32)})},
   };
   expectTexts<Type>(cases);
 }

@@ -30,7 +30,7 @@ Status RankRun::load(const RankFeeds &feeds) {
 }
 
 Status RankRun::gather(Reports &reports) {
-  RankReport own{{program.executor().residentBytes(), peak()}, std::move(ownTrace)};
+  RankReport own{{residentBytes(program.walk().view()), peak()}, std::move(ownTrace)};
   // All ranks leave the barrier at the same time, which shows the offset between the clocks of machines.
   MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier({.sequence = -1, .origin = "the end of the run"})));

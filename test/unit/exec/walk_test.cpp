@@ -12,9 +12,9 @@ using namespace meshplan;
 namespace {
 
 /// y = x w + x; w is freed after its use.
-class ExecutorTest : public testing::Test {
+class WalkTest : public testing::Test {
 protected:
-  ExecutorTest() {
+  WalkTest() {
     int x = builder.input("x", {{64}, {32}}, DType::f32), w = builder.parameter({"w"}, {{32}, {32}}, DType::f32);
     int xw = builder.value({{64}, {32}}, DType::f32), y = builder.value({{64}, {32}}, DType::f32);
     builder.compute("aten.mm.default", {tensorArg("self", x), tensorArg("mat2", w)}, {xw});
@@ -28,23 +28,23 @@ protected:
     artifact.emplace(*std::move(loaded));
   }
 
-  void onOneRank(const std::function<Status(Executor &)> &body) {
+  void onOneRank(const std::function<Status(ProgramRunner &)> &body) {
     auto statuses = runThreads(1, {}, [&](World &world) -> Status {
       PoolScope pooled(pool);
       ComputeScope scope(1);
-      MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(*artifact, program(), world));
-      MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(RandomFeed()));
-      MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(RandomFeed()));
-      return body(*executor);
+      MESHPLAN_ASSIGN_OR_RETURN(auto runner, ProgramRunner::create(*artifact, program(), world));
+      MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(RandomFeed()));
+      MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(RandomFeed()));
+      return body(runner);
     });
     EXPECT_TRUE(statuses[0].ok()) << statuses[0].message();
   }
 
   const artifact::Program &program() { return *artifact->schedule().programs()->Get(0); }
 
-  at::Tensor result(Executor &executor) {
+  at::Tensor result(Walk &walk) {
     auto writer = SafetensorsWriter::create(folder / "y.safetensors", outputSpecs(program()));
-    EXPECT_TRUE(executor.writeOutputs(*writer).ok());
+    EXPECT_TRUE(walk.writeOutputs(*writer).ok());
     EXPECT_TRUE(writer->commit().ok());
     return readTensors(folder / "y.safetensors")["y"];
   }
@@ -57,35 +57,38 @@ protected:
 
 } // namespace
 
-TEST_F(ExecutorTest, RunsAgainWithWhatTheProgramFreed) {
-  onOneRank([&](Executor &executor) -> Status {
-    MESHPLAN_RETURN_IF_ERROR(executor.run());
-    at::Tensor first = result(executor);
-    MESHPLAN_RETURN_IF_ERROR(executor.run());
-    EXPECT_TRUE(at::equal(result(executor), first));
+TEST_F(WalkTest, RunsAgainWithWhatTheProgramFreed) {
+  onOneRank([&](ProgramRunner &runner) -> Status {
+    Walk &walk = runner.walk();
+    MESHPLAN_RETURN_IF_ERROR(walk.run());
+    at::Tensor first = result(walk);
+    MESHPLAN_RETURN_IF_ERROR(walk.run());
+    EXPECT_TRUE(at::equal(result(walk), first));
     return Status();
   });
 }
 
-TEST_F(ExecutorTest, TakesOtherInputsBetweenRuns) {
-  onOneRank([&](Executor &executor) -> Status {
-    MESHPLAN_RETURN_IF_ERROR(executor.run());
-    MESHPLAN_RETURN_IF_ERROR(executor.loadInputs(TensorFeed({{"x", at::zeros({64, 32})}})));
-    MESHPLAN_RETURN_IF_ERROR(executor.run());
-    EXPECT_TRUE(at::equal(result(executor), at::zeros({64, 32})));
+TEST_F(WalkTest, TakesOtherInputsBetweenRuns) {
+  onOneRank([&](ProgramRunner &runner) -> Status {
+    Walk &walk = runner.walk();
+    MESHPLAN_RETURN_IF_ERROR(walk.run());
+    MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", at::zeros({64, 32})}})));
+    MESHPLAN_RETURN_IF_ERROR(walk.run());
+    EXPECT_TRUE(at::equal(result(walk), at::zeros({64, 32})));
     return Status();
   });
 }
 
-TEST_F(ExecutorTest, CountsBytes) {
+TEST_F(WalkTest, CountsBytes) {
   installPoolAllocator();
   constexpr int64_t activation = 64 * 32 * 4, weight = 32 * 32 * 4;
-  onOneRank([&](Executor &executor) -> Status {
-    EXPECT_EQ(executor.residentBytes().parameters, weight);
-    EXPECT_EQ(executor.residentBytes().inputs, activation);
-    EXPECT_EQ(executor.residentBytes().constants, 0);
+  onOneRank([&](ProgramRunner &runner) -> Status {
+    Walk &walk = runner.walk();
+    EXPECT_EQ(residentBytes(walk.view()).parameters, weight);
+    EXPECT_EQ(residentBytes(walk.view()).inputs, activation);
+    EXPECT_EQ(residentBytes(walk.view()).constants, 0);
     for (int step = 0; step < 3; ++step)
-      MESHPLAN_RETURN_IF_ERROR(executor.run());
+      MESHPLAN_RETURN_IF_ERROR(walk.run());
     return Status();
   });
   // The weight and x are held throughout; x w and y once exist at the same time.
@@ -93,9 +96,9 @@ TEST_F(ExecutorTest, CountsBytes) {
   EXPECT_EQ(pool->current(), 0);
 }
 
-TEST_F(ExecutorTest, Traces) {
+TEST_F(WalkTest, Traces) {
   Trace trace;
-  onOneRank([&](Executor &executor) { return executor.run(&trace); });
+  onOneRank([&](ProgramRunner &runner) { return runner.walk().run(&trace); });
   ASSERT_TRUE(writeTraces(folder / "trace.json", {&trace, 1}).ok());
   auto file = MappedFile::open(folder / "trace.json");
   auto *text = reinterpret_cast<const char *>(file->bytes().data());

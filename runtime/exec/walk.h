@@ -1,39 +1,26 @@
-//===- executor.h - one rank of a running program ---------------*- C++ -*-===//
+//===- walk.h - one rank of a running program -------------------*- C++ -*-===//
 //
-// One rank of a running program. Twin of a process that torchrun starts per rank: holds the rank's parameters, takes
-// its slices of the inputs, and runs the program any number of times.
+// One rank of a running program: the prepared instructions, and the values of one run. What outlives the run is in the
+// session (session.h), which several walks share.
 //
-// All ranks of the world create an Executor for the same program and run it equally often. An Executor belongs to the
-// thread of its rank, which should hold a ComputeScope.
+// All ranks of the world create a Walk for the same program and run it equally often. A Walk belongs to the thread of
+// its rank, which should hold a ComputeScope.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_RUNTIME_EXEC_EXECUTOR_H
-#define MESHPLAN_RUNTIME_EXEC_EXECUTOR_H
+#ifndef MESHPLAN_RUNTIME_EXEC_WALK_H
+#define MESHPLAN_RUNTIME_EXEC_WALK_H
 
-#include "runtime/exec/feed.h"
-#include "runtime/exec/numbers/nonfinite_weights.h"
+#include "runtime/exec/batch.h"
 #include "runtime/exec/numbers/settings.h"
 #include "runtime/exec/outputs.h"
-#include "runtime/exec/prepare.h"
-#include "runtime/exec/storages.h"
+#include "runtime/exec/session.h"
 #include "runtime/exec/trace.h"
 
 #include <functional>
 #include <map>
 
 namespace meshplan {
-
-/// Sizes of the tensors that a rank holds permanently: on its device and, the last two, in host memory.
-struct ResidentBytes {
-  int64_t parameters = 0;
-  int64_t constants = 0;
-  int64_t inputs = 0;
-  int64_t states = 0;
-  int64_t accumulators = 0;
-  int64_t hostParameters = 0;
-  int64_t hostStates = 0;
-};
 
 /// notFound, with the existing names, if the schedule has no such program.
 Expected<const artifact::Program *> findProgram(const artifact::Schedule &schedule, std::string_view name);
@@ -48,24 +35,12 @@ struct Observer {
   std::function<void(int value, const Tensor &tensor)> see;
 };
 
-class Executor {
+class Walk {
 public:
-  /// Compares the schedule's hash with the other ranks, creates the communicators, looks up every operator and loads
-  /// the constants. `artifact` and `world` must outlive the executor. With `asked`, only these outputs are computed.
-  /// `invalid` if the world and the mesh differ in size.
-  static Expected<std::unique_ptr<Executor>> create(const Artifact &artifact, const artifact::Program &program,
-                                                    World &world, const OutputNames *asked = nullptr);
-
-  /// Read the rank's slices. Both are required before `run`; inputs may be loaded again between runs.
-  Status loadParameters(const Feed &feed);
-  Status loadInputs(const Feed &feed);
-
-  /// Instead of loadParameters: also reads the states, each under its own name. Reads what writeHeld wrote, under any
-  /// plan of the same model.
-  Status loadHeld(const Feed &feed);
-
-  /// The parameters of which this rank has loaded non-finite elements.
-  const std::vector<NonfiniteWeight> &nonfiniteParameters() const { return nonfinite; }
+  /// Looks up every operator of the program, and makes or finds what the session holds for it. Runs read their inputs
+  /// from `batch`. With `asked`, only these outputs are computed.
+  static Expected<std::unique_ptr<Walk>> create(std::shared_ptr<Session> session, std::shared_ptr<Batch> batch,
+                                                const artifact::Program &program, const OutputNames *asked = nullptr);
 
   /// Sets a number of the run, such as the learning rate; see Settings::set.
   Status setNumber(std::string_view name, double number) { return settings.set(name, number); }
@@ -76,13 +51,6 @@ public:
   /// The optimizer counts the steps of this parameter (its first name) only after `steps` effective steps, because its
   /// states begin there: its call gets a smaller argument `step`. No effect on a parameter without states.
   void countFrom(std::string_view parameter, int64_t steps);
-
-  /// Shares tensors with another program of the schedule: parameters, inputs and accumulators of the same names, and
-  /// equal constants. Both programs then use the same elements. A training step and `eval` share parameters this way.
-  void share(const Executor &owner);
-
-  /// Sets the accumulators to zeros, at the beginning of a step.
-  Status clearAccumulators();
 
   /// The next run belongs to this step and this microbatch, both counted from 0.
   Status begin(int64_t step, int64_t microbatch);
@@ -95,34 +63,31 @@ public:
   /// and increments the step count.
   Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
 
-  /// Frees the values of the last run, outputs included. Parameters, inputs and accumulators stay.
-  void forgetRun() { values.assign(initial.size(), Tensor()); }
-
-  /// Frees the inputs, even those that are also outputs. New inputs are required before the next run.
-  void forgetInputs();
+  /// Frees the values of the last run: its outputs, and views of the batch. What the session holds stays.
+  void forgetRun() { values.assign(held.size(), Tensor()); }
 
   /// The rank's shard of an output of the last run, or of another value that the run has not freed, by index into
   /// Program.values.
   const Tensor &valueOf(int value) const { return values[value]; }
 
   /// The rank's view of the program.
-  const RankView &place() const { return view; }
+  const RankView &view() const { return rank; }
+
+  std::shared_ptr<Session> session() const { return owner; }
 
   /// Writes this rank's shards of the outputs of the last run; `prefix` is prepended to their names.
   Status writeOutputs(const SafetensorsWriter &writer, const std::string &prefix = "") const {
-    return writeOutputParts(view, values, writer, prefix);
+    return writeOutputParts(rank, values, writer, prefix);
   }
 
   /// Writes this rank's shards of the current parameters and states.
-  Status writeHeld(const SafetensorsWriter &writer) const { return writeHeldParts(view, initial, writer); }
-
-  const ResidentBytes &residentBytes() const { return resident; }
+  Status writeHeld(const SafetensorsWriter &writer) const { return writeHeldParts(rank, heldValues(), writer); }
 
   /// The rank's shard of the current parameter or state of this name. `notFound` for an unknown name.
   Expected<Tensor> current(std::string_view name) const;
 
   /// As `current`, by index into Program.values.
-  const Tensor &heldValue(int value) const { return initial[value]; }
+  const Tensor &heldValue(int value) const { return *held[value]; }
 
   /// Bytes copied in all runs to pack tensors before collectives and to unpack them afterwards.
   int64_t packedBytes() const;
@@ -135,30 +100,20 @@ public:
   int64_t steps() const { return stepsDone; }
 
 private:
-  Executor(RankView view, World &world)
-      : view(std::move(view)), world(world), storages(this->view, world), settings(this->view.program()) {}
+  Walk(std::shared_ptr<Session> session, const artifact::Program &program)
+      : owner(std::move(session)), rank(owner->viewOf(program)), settings(program) {}
 
-  Status makeGroups();
-  Status loadConstants();
-  Status makeStates();
-  Expected<Tensor> zeros(int value);
-  void shareConstants(const Executor &owner);
+  std::vector<Tensor> heldValues() const;
   void takeUpdates();
-  Status loadWeights(const Feed &feed);
-  Status loadState(const Feed &feed, const artifact::State &state, const std::vector<std::string> &names);
-  Status loadCopies(const Feed &feed);
   Status beginUpdates() const { return updatesBegin ? updatesBegin() : Status(); }
   Status runStep(Step &step, Trace *trace);
   Status runUpdate(size_t index, int64_t uncounted, Trace *trace);
   Status runSteps(Trace *trace, const Observer *observer);
 
-  RankView view;
-  World &world;
-  Groups groups;
-  Storages storages;
-  ResidentBytes resident;
-  std::vector<NonfiniteWeight> nonfinite;
-  std::vector<Tensor> initial, values; // by index into Program.values
+  std::shared_ptr<Session> owner; // first: the steps use its communicators
+  RankView rank;
+  HeldTensors held;           // by index into Program.values
+  std::vector<Tensor> values; // by index into Program.values
   std::vector<std::unique_ptr<Step>> program;
   size_t firstUpdate = 0; // index into `program`
   std::function<Status()> updatesBegin;
@@ -169,4 +124,4 @@ private:
 
 } // namespace meshplan
 
-#endif // MESHPLAN_RUNTIME_EXEC_EXECUTOR_H
+#endif // MESHPLAN_RUNTIME_EXEC_WALK_H

@@ -2,7 +2,7 @@
 
 #include "runtime/comm/threads/run_threads.h"
 #include "runtime/dataset/dataset_feed.h"
-#include "runtime/exec/executor.h"
+#include "runtime/exec/walk.h"
 #include "runtime/tensor/compute_scope.h"
 
 #include "test/unit/dataset/helpers.h"
@@ -16,9 +16,9 @@ namespace {
 constexpr int64_t sampleBatch = 4, sampleLength = 6, sampleCount = 9, steps = 5;
 
 /// A program that returns its inputs; the batch is sharded over dp, and the labels over tp, too.
-class DatasetExecutor : public testing::Test {
+class DatasetWalk : public testing::Test {
 protected:
-  DatasetExecutor() {
+  DatasetWalk() {
     ids = builder.input("input_ids", {{sampleBatch, {"dp"}}, {sampleLength}}, DType::i64);
     labels = builder.input("labels", {{sampleBatch, {"dp"}}, {sampleLength, {"tp"}}}, DType::i64);
     builder.output("input_ids", ids);
@@ -37,15 +37,15 @@ protected:
   Status runRank(const Artifact &artifact, const std::shared_ptr<const Dataset> &dataset, World &world) {
     ComputeScope scope(1);
     const artifact::Program &program = *artifact.schedule().programs()->Get(0);
-    MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, program, world));
+    MESHPLAN_ASSIGN_OR_RETURN(auto walk, Walk::create(artifact, program, world));
     DatasetFeed feed(dataset, 0);
     for (int64_t step = 0; step < steps; ++step) {
-      MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(feed));
+      MESHPLAN_RETURN_IF_ERROR(walk->loadInputs(feed));
       feed.advance();
-      MESHPLAN_RETURN_IF_ERROR(executor->run());
+      MESHPLAN_RETURN_IF_ERROR(walk->run());
       std::lock_guard lock(mutex);
       for (int value : {ids, labels}) {
-        const Tensor &tensor = executor->valueOf(value);
+        const Tensor &tensor = walk->valueOf(value);
         const auto *begin = reinterpret_cast<const int64_t *>(tensor.data());
         parts.push_back({step, world.rank(), value, {begin, begin + tensor.elementCount()}});
       }
@@ -60,7 +60,7 @@ protected:
   std::vector<Part> parts;
 };
 
-TEST_F(DatasetExecutor, RanksHaveTheirRowsAndColumns) {
+TEST_F(DatasetWalk, RanksHaveTheirRowsAndColumns) {
   Expected<Artifact> artifact = loadSchedule(folder / "test.sched");
   ASSERT_TRUE(artifact.ok()) << artifact.status().message();
   const artifact::Program &program = *artifact->schedule().programs()->Get(0);
@@ -85,7 +85,7 @@ TEST_F(DatasetExecutor, RanksHaveTheirRowsAndColumns) {
   }
 }
 
-TEST_F(DatasetExecutor, InputsOfTheProgram) {
+TEST_F(DatasetWalk, InputsOfTheProgram) {
   Expected<Artifact> artifact = loadSchedule(folder / "test.sched");
   ASSERT_TRUE(artifact.ok()) << artifact.status().message();
   std::vector<DataInput> inputs = inputsOf(*artifact->schedule().programs()->Get(0));

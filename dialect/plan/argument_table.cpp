@@ -44,7 +44,7 @@ BlockArgument ArgumentTable::parameterOf(BlockArgument argument) const {
 }
 
 namespace {
-/// The names of the arguments of a function, and what refers to them.
+/// The names of the arguments of a function, what refers to them, and the statements that they refer to.
 class ReferenceVerifier {
 public:
   explicit ReferenceVerifier(FunctionOpInterface function) : function(function) {}
@@ -54,6 +54,7 @@ public:
 private:
   LogicalResult addNames(unsigned index);
   LogicalResult verify(Operation *op, NamedAttribute attribute);
+  LogicalResult verifyPositions();
 
   FunctionOpInterface function;
   /// Numbers of the arguments, by kind and each of their names.
@@ -86,6 +87,29 @@ LogicalResult ReferenceVerifier::verify(Operation *op, NamedAttribute attribute)
                            << ", which is the first name of no argument";
 }
 
+/// D8, D9: `plan.data` and `plan.group` are positions among what the statements of the module list. Passes erase the
+/// statements after the last use of the positions, which then have no meaning.
+LogicalResult ReferenceVerifier::verifyPositions() {
+  auto module = function->getParentOfType<ModuleOp>();
+  if (!module)
+    return success();
+  auto verifyPosition = [&](unsigned index, StringRef name, IntegerAttr position, int64_t count) -> LogicalResult {
+    if (!position || (position.getInt() >= 0 && (count == 0 || position.getInt() < count)))
+      return success();
+    return function.emitOpError() << "has '" << name << "' = " << position.getInt() << " on argument " << index
+                                  << ", but the plan states " << count;
+  };
+  auto data = module.getOps<DataOp>();
+  auto optimizers = module.getOps<OptimizerOp>();
+  int64_t statements = std::distance(data.begin(), data.end());
+  int64_t groups = optimizers.empty() ? 0 : (*optimizers.begin()).getGroups().size();
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    if (failed(verifyPosition(index, attr::Data::getNameStr(), argAttr<attr::Data>(function, index), statements)) ||
+        failed(verifyPosition(index, attr::Group::getNameStr(), argAttr<attr::Group>(function, index), groups)))
+      return failure();
+  return success();
+}
+
 LogicalResult ReferenceVerifier::run() {
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
     if (failed(addNames(index)))
@@ -101,7 +125,7 @@ LogicalResult ReferenceVerifier::run() {
         return WalkResult::interrupt();
     return WalkResult::advance();
   });
-  return success(!calls.wasInterrupted());
+  return calls.wasInterrupted() ? failure() : verifyPositions();
 }
 
 LogicalResult meshplan::plan::verifyReferences(FunctionOpInterface function) {

@@ -464,9 +464,41 @@ LogicalResult OptimizerOp::verify() {
   return success();
 }
 
-LogicalResult LossScaleAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr, FloatAttr growth,
+LogicalResult LossScaleAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr initial, FloatAttr growth,
                                     FloatAttr backoff, int64_t interval) {
+  if (!(base::numberOf(initial) > 0)) // A13
+    return emitError() << "loss scale begins as " << base::numberOf(initial) << ", must be positive";
   return base::verifyLossScale(emitError, growth, backoff, interval); // A11
+}
+
+LogicalResult ArgumentRefAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArgumentKind kind,
+                                      StringAttr name) {
+  if (name.empty()) // A14
+    return emitError() << "reference to the argument of kind '" << stringifyArgumentKind(kind) << "' without a name";
+  return success();
+}
+
+LogicalResult InitRuleOfAttr::verify(function_ref<InFlightDiagnostic()> emitError, InitRule, FloatAttr gain, FanKind,
+                                     StringAttr, LocationAttr) {
+  if (!(base::numberOf(gain) > 0)) // A15
+    return emitError() << "gain is " << base::numberOf(gain) << ", must be positive";
+  return success();
+}
+
+LogicalResult StorageAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t position,
+                                  bool) {
+  if (name.empty()) // A16
+    return emitError() << "storage without a name";
+  if (position < 0) // A16
+    return emitError() << "position " << position << " in storage \"" << name << "\", must be 0 or more";
+  return success();
+}
+
+LogicalResult CauseAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef axis, StringAttr,
+                                LocationAttr) {
+  if (axis.empty()) // A17
+    return emitError() << "cause of an axis without a name";
+  return success();
 }
 
 LogicalResult DataOp::verify() {

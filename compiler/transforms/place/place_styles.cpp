@@ -410,16 +410,16 @@ LogicalResult StylePlacer::readStated() {
   bool failedAny = false;
   for (BlockArgument argument : function.getArguments())
     if (auto layout = argAttr<attr::Sharding>(function, argument.getArgNumber())) {
-      FailureOr<ShardingAttr> dealt = statedLayout(argument, layout);
-      failedAny |= failed(dealt);
-      stated[argument] = dealt.value_or(layout);
+      FailureOr<ShardingAttr> distributed = statedLayout(argument, layout);
+      failedAny |= failed(distributed);
+      stated[argument] = distributed.value_or(layout);
     }
   return failure(failedAny);
 }
 
 FailureOr<ShardingAttr> StylePlacer::statedLayout(BlockArgument argument, ShardingAttr layout) {
   auto parts = argAttr<attr::Parts>(function, argument.getArgNumber());
-  ShardingAttr dealt = layout;
+  ShardingAttr distributed = layout;
   for (int64_t dim = 0; dim < layout.getRank(); ++dim) {
     AxisList axes = dividingAxes(layout.getDims()[dim].getAxes(), mesh);
     FailureOr<DimShardingAttr> division = blocks.divide(argument, dim, axes, mesh);
@@ -427,9 +427,9 @@ FailureOr<ShardingAttr> StylePlacer::statedLayout(BlockArgument argument, Shardi
       division = divided(argument.getLoc(), argument, dim, axes, parts ? parts.asArrayRef() : ArrayRef<int64_t>());
     if (failed(division))
       return failure();
-    dealt = dealt.withDim(dim, *division);
+    distributed = distributed.withDim(dim, *division);
   }
-  return dealt;
+  return distributed;
 }
 
 namespace {

@@ -72,7 +72,7 @@ StorageMap::StorageMap(func::FuncOp function) {
       positions[argument] = {number, place};
 }
 
-bool StorageMap::liesInOnePiece(ValueRange values) const {
+bool StorageMap::areAdjacent(ValueRange values) const {
   if (values.size() == 1)
     return true;
   std::optional<std::pair<size_t, size_t>> next;

@@ -139,7 +139,7 @@ SmallVector<BlockArgument> StepMaker::reached(ArrayRef<BlockArgument> arguments,
     gradients.keepZeros();
   {
     ScopedDiagnosticHandler silent(step.getContext(), [](Diagnostic &) {});
-    (void)gradients.run(/*goesOn=*/true);
+    (void)gradients.run(/*continues=*/true);
   }
   auto found = llvm::filter_to_vector(arguments, [&](BlockArgument each) { return bool(gradients.of(inCopy(each))); });
   copy.erase();

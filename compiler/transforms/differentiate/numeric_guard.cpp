@@ -23,14 +23,14 @@ void NumericGuard::scaleLoss() {
     if (call->hasAttr(attr::LossGradient::getNameStr()))
       seed = call;
   });
-  OpBuilder behind(seed->getContext());
-  behind.setInsertionPointAfter(seed);
+  OpBuilder later(seed->getContext());
+  later.setInsertionPointAfter(seed);
   auto type = cast<RankedTensorType>(seed.getResult(0).getType());
-  Value narrow = StepCall("aten._to_copy.default", behind, precision.getLoc())
+  Value narrow = StepCall("aten._to_copy.default", later, precision.getLoc())
                      .tensor("self", scaleSetting)
                      .type("dtype", type.getElementType())
                      .make(RankedTensorType::get({}, type.getElementType()));
-  Value scaled = StepCall("aten.mul.Tensor", behind, precision.getLoc())
+  Value scaled = StepCall("aten.mul.Tensor", later, precision.getLoc())
                      .tensor("self", seed.getResult(0))
                      .tensor("other", narrow)
                      .make(type);

@@ -220,11 +220,11 @@ LogicalResult StylePlacer::placeFeature(StyledModule &module, const Placeable &p
 SmallVector<Placeable> StylePlacer::placeablesOf(StyledModule &module, FeatureFault &fault) {
   StringRef path = module.style.getModule();
   SmallVector<Placeable> all;
-  llvm::SetVector<BlockArgument> own = ownedBy(path), read, behind;
+  llvm::SetVector<BlockArgument> own = ownedBy(path), read, readIndirectly;
   for (CallOp call : module.calls)
     for (Value operand : call.getOperands()) {
       for (BlockArgument parameter : search.weightsThatFeed(operand))
-        (isWeight(operand) ? read : behind).insert(parameter);
+        (isWeight(operand) ? read : readIndirectly).insert(parameter);
     }
   auto add = [&](const llvm::SetVector<BlockArgument> &parameters, bool isOwn) {
     for (BlockArgument parameter : parameters)
@@ -235,7 +235,7 @@ SmallVector<Placeable> StylePlacer::placeablesOf(StyledModule &module, FeatureFa
   if (llvm::none_of(all, isWeightOf))
     add(read, /*isOwn=*/false);
   if (all.empty())
-    add(behind, /*isOwn=*/false);
+    add(readIndirectly, /*isOwn=*/false);
   return all;
 }
 

@@ -76,7 +76,7 @@ FoldedMask MaskFolder::foldWhole(Value mask, plan::CallOp attention) {
 }
 
 /// The tensor before copies and expansions.
-static Value behindCopies(Value value) {
+static Value copiedFrom(Value value) {
   while (auto call = value.getDefiningOp<plan::CallOp>()) {
     bool copies = llvm::is_contained(
         {"aten.clone.default", "aten.contiguous.default", "aten.alias.default", "aten.expand.default"},
@@ -93,7 +93,7 @@ std::optional<MaskAddends> MaskFolder::splitIntoAddends(Value mask) {
   MaskAddends addends;
   SmallVector<Value> open{mask};
   while (!open.empty()) {
-    Value value = behindCopies(open.pop_back_val());
+    Value value = copiedFrom(open.pop_back_val());
     // As an addend, a boolean is the number 0 or 1, not a mask.
     if (typeOf(value).getElementType().isInteger(1))
       return std::nullopt;

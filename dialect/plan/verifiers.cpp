@@ -461,6 +461,33 @@ LogicalResult OptimizerGroupAttr::verify(function_ref<InFlightDiagnostic()> emit
 LogicalResult OptimizerOp::verify() {
   if (getGroups().empty()) // M10
     return emitOpError("has no group of parameters");
+  if (getClip() && !(getClip()->convertToDouble() > 0)) // M14
+    return emitOpError() << "clips to a norm of " << getClip()->convertToDouble() << ", must be positive";
+  return success();
+}
+
+/// M11: the index of a result, which may be of any program.
+static LogicalResult verifyOutput(Operation *op, int64_t output) {
+  if (output < 0)
+    return op->emitOpError() << "names output " << output << ", must be 0 or more";
+  return success();
+}
+
+LogicalResult LossOp::verify() { return verifyOutput(*this, getOutput()); }
+
+LogicalResult NormalizeLossOp::verify() { return verifyOutput(*this, getOutput()); }
+
+LogicalResult MicrobatchesOp::verify() {
+  int64_t count = getCount();
+  if (count < 1) // M12
+    return emitOpError() << "splits the batch into " << count << " microbatches, must be at least 1";
+  return success();
+}
+
+LogicalResult PrecisionOp::verify() {
+  for (std::optional<Type> type : {getCompute(), getStorage(), getGather(), getReduce(), getMaster(), getState()})
+    if (type && !isa<FloatType>(*type)) // M13
+      return emitOpError() << "states " << *type << ", which is not a floating-point type";
   return success();
 }
 
@@ -508,5 +535,9 @@ LogicalResult DataOp::verify() {
     return emitOpError("prefetches parameters, but they are not sharded");
   if (getRegisterBuffers() && !getContiguousParameters() && !getContiguousGradients()) // M9
     return emitOpError("registers buffers, but neither parameters nor gradients are contiguous");
+  int64_t bucket = getBucket().value_or(0), prefetch = getPrefetch(), divisor = getAverageAfter().value_or(1);
+  if (bucket < 0 || prefetch < 0 || divisor < 1) // M15
+    return emitOpError() << "has a bucket of " << bucket << " bytes, prefetches " << prefetch
+                         << " units and divides by " << divisor << ": must be 0 or more, 0 or more and at least 1";
   return success();
 }

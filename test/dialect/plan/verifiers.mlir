@@ -1100,3 +1100,47 @@ plan.optimizer lion groups [#plan.optimizer_group<lr = 1.0>]
 // expected-error @below {{expected ::meshplan::plan::NonfiniteAction to be one of: skip, stop}}
 // expected-error @below {{failed to parse Plan_NonfiniteActionAttr parameter 'value' which is to be a `::meshplan::plan::NonfiniteAction`}}
 plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0>] {nonfinite = #plan<nonfinite wait>}
+
+// -----
+
+// M11
+// expected-error @below {{'plan.loss' op names output -1, must be 0 or more}}
+plan.loss -1
+
+// -----
+
+// M11: the other statement
+// expected-error @below {{'plan.normalize_loss' op names output -2, must be 0 or more}}
+plan.normalize_loss -2 per token
+
+// -----
+
+// M12
+// expected-error @below {{'plan.microbatches' op splits the batch into 0 microbatches, must be at least 1}}
+plan.microbatches 0
+
+// -----
+
+// M13
+// expected-error @below {{'plan.precision' op states 'i32', which is not a floating-point type}}
+plan.precision {master = f32, state = i32}
+
+// -----
+
+// M14
+// expected-error @below {{'plan.optimizer' op clips to a norm of 0.000000e+00, must be positive}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0>] clip 0.0
+
+// -----
+
+// M15
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+// expected-error @below {{'plan.data' op has a bucket of -1 bytes, prefetches 0 units and divides by 1: must be 0 or more, 0 or more and at least 1}}
+plan.data parameters over [#plan.axis<"dp">] bucket -1 prefetch 0 as "data dp"
+
+// -----
+
+// M15: the factor
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+// expected-error @below {{'plan.data' op has a bucket of 0 bytes, prefetches 0 units and divides by 0: must be 0 or more, 0 or more and at least 1}}
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {average_after = 0}

@@ -11,7 +11,7 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
   plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0>, #plan.optimizer_group<lr = 2.0>]
   // CHECK: func.func @accumulate(
   // CHECK-SAME: plan.data = 0 : i64, plan.group = 1 : i64, plan.host, plan.init = #base.init<kind = constant, value = 0.000000e+00 : f64>, plan.keep
-  // CHECK-SAME: plan.parts = array<i64: 2, 1>, plan.sharding = #plan.sharding<[{"tp"}]>, plan.style = "colwise tp"
+  // CHECK-SAME: plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.parts = array<i64: 2, 1>, plan.sharding = #plan.sharding<[{"tp"}]>, plan.style = "colwise tp"
   // CHECK-SAME: plan.trainable = true, plan.unit = 3 : i64
   // CHECK-SAME: plan.trainable = false, plan.unused = loc("a.plan":3:10)
   // CHECK-SAME: plan.dims = ["batch"]

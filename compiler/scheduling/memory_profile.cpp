@@ -70,15 +70,15 @@ private:
   /// The operation ends: the late results are allocated, after part of the workspace may have been freed; then the rest
   /// of the workspace is freed.
   bool end(const Operation &operation, llvm::function_ref<bool()> see) {
-    bool goesOn = true;
+    bool continues = true;
     if (memory == Memory::device && !operation.lateResults.empty()) {
       add(operation.earlyFreed, -1);
       add(operation.lateResults, 1);
-      goesOn = see();
+      continues = see();
       add(operation.earlyFreed, 1);
     }
     addWorkspace(operation, -1);
-    return goesOn;
+    return continues;
   }
   void free(unsigned buffer) {
     unsigned storage = problem.storageOf(buffer);

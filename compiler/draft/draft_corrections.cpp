@@ -33,7 +33,7 @@ void DraftCorrections::takeBackGroups(const std::vector<size_t> &styles, const s
 }
 
 /// The styles of the statement that a report, or one of its notes, points to; null if there is none.
-const std::vector<size_t> *DraftCorrections::stylesBehind(const DraftText &text, const Diagnostic &report) const {
+const std::vector<size_t> *DraftCorrections::stylesCausing(const DraftText &text, const Diagnostic &report) const {
   std::vector<int32_t> lines{report.range.line};
   for (const Note &note : report.notes)
     lines.push_back(note.range.line);
@@ -72,7 +72,7 @@ bool DraftCorrections::takeBackError(const DraftText &text, const Diagnostics &r
       *llvm::find_if(reported.all(), [](const Diagnostic &report) { return report.severity == Severity::Error; });
   if (takeBackTraining(text, error))
     return true;
-  if (const std::vector<size_t> *styles = stylesBehind(text, error)) {
+  if (const std::vector<size_t> *styles = stylesCausing(text, error)) {
     takeBackGroups(*styles, error.message);
     return true;
   }
@@ -86,7 +86,7 @@ bool DraftCorrections::takeBackError(const DraftText &text, const Diagnostics &r
 /// The styles that may cause a warning: those of its statement, or, if it points to none, those of each group of equal
 /// norms, which split the activations that all modules read.
 std::vector<std::vector<size_t>> DraftCorrections::suspects(const DraftText &text, const Diagnostic &warning) const {
-  if (const std::vector<size_t> *styles = stylesBehind(text, warning))
+  if (const std::vector<size_t> *styles = stylesCausing(text, warning))
     return {*styles};
   std::map<size_t, std::vector<size_t>> norms;
   for (auto [index, choice] : llvm::enumerate(choices))

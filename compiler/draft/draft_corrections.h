@@ -39,7 +39,7 @@ public:
   Next correct(const DraftText &text, bool done, const Diagnostics &reported);
 
 private:
-  const std::vector<size_t> *stylesBehind(const DraftText &text, const Diagnostic &report) const;
+  const std::vector<size_t> *stylesCausing(const DraftText &text, const Diagnostic &report) const;
   std::vector<std::vector<size_t>> suspects(const DraftText &text, const Diagnostic &warning) const;
   bool takeBackTraining(const DraftText &text, const Diagnostic &report);
   bool takeBackError(const DraftText &text, const Diagnostics &reported);

@@ -57,7 +57,7 @@ void DraftWriter::comment(const std::string &text, const std::string &indent) {
 }
 
 /// A comment at the end of a line.
-static std::string behind(const std::string &from) { return from.empty() ? "" : "  // " + from; }
+static std::string commentText(const std::string &from) { return from.empty() ? "" : "  // " + from; }
 
 void DraftWriter::writeHead() {
   comment("Drafted by 'meshplan init': a plan that compiles, to be changed where you know better.", "");
@@ -85,7 +85,7 @@ void DraftWriter::writeInputs() {
     line("  " + statement);
   std::string unit = draft.lossUnit.text.empty() ? "" : " per " + draft.lossUnit.text;
   if (!draft.loss.empty())
-    line("  loss " + planWord(draft.loss) + unit + behind(draft.lossUnit.from));
+    line("  loss " + planWord(draft.loss) + unit + commentText(draft.lossUnit.from));
 }
 
 /// Patterns for modules and parameters. An entry applies to all modules below the one it names, so a pattern may not
@@ -144,10 +144,10 @@ void DraftWriter::writeTraining() {
     line("");
   for (auto [index, statement] : llvm::enumerate(draft.training)) {
     bool isBlock = !statement.options.empty();
-    line("  " + statement.text + (isBlock ? " {" : "") + behind(statement.from));
+    line("  " + statement.text + (isBlock ? " {" : "") + commentText(statement.from));
     result.training.push_back({lines, index, std::nullopt});
     for (auto [number, option] : llvm::enumerate(statement.options)) {
-      line("    " + option.text + behind(option.from));
+      line("    " + option.text + commentText(option.from));
       result.training.push_back({lines, index, number});
     }
     if (isBlock)

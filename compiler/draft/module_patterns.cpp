@@ -75,10 +75,10 @@ struct LayerGroup {
 } // namespace
 
 /// The number of the path counted from its end: the last number for 0, the one before for 1.
-static std::string lastNumber(StringRef path, size_t behind) {
+static std::string lastNumber(StringRef path, size_t numbersAfter) {
   llvm::SmallVector<StringRef> components(llvm::split(path, '.'));
   for (StringRef component : llvm::reverse(components))
-    if (llvm::all_of(component, llvm::isDigit) && behind-- == 0)
+    if (llvm::all_of(component, llvm::isDigit) && numbersAfter-- == 0)
       return component.str();
   return "";
 }

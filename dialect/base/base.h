@@ -12,6 +12,8 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
 
 #include "dialect/base/dialect.h.inc"
 #include "dialect/base/enums.h.inc"
@@ -27,6 +29,11 @@ llvm::LogicalResult verifyLossScale(llvm::function_ref<mlir::InFlightDiagnostic(
 
 /// The number of a float attribute; 0 without one.
 inline double numberOf(mlir::FloatAttr number) { return number ? number.getValueAsDouble() : 0; }
+
+/// Bytes of an element of a tensor, or of an element type.
+inline int64_t elementBytes(mlir::Type type) {
+  return llvm::divideCeil(mlir::getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8);
+}
 
 } // namespace meshplan::base
 

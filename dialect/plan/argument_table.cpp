@@ -102,7 +102,7 @@ LogicalResult ReferenceVerifier::run() {
         return WalkResult::interrupt();
     return WalkResult::advance();
   });
-  return success(!calls.wasInterrupted());
+  return failure(calls.wasInterrupted());
 }
 
 LogicalResult meshplan::plan::verifyReferences(FunctionOpInterface function) {

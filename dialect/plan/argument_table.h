@@ -29,8 +29,9 @@ namespace meshplan::plan {
 ArgumentRefAttr referenceTo(mlir::FunctionOpInterface function, unsigned index);
 ArgumentRefAttr referenceTo(mlir::BlockArgument argument);
 
-/// Checks that arguments of one kind have different names, and that every reference of the arguments, results and calls
-/// of a function is the kind and first name of an argument.
+/// Checks that arguments of one kind have different names, that every reference of the arguments, results and calls of
+/// a function is the kind and first name of an argument, and that `plan.data` and `plan.group` are positions of
+/// statements.
 mlir::LogicalResult verifyReferences(mlir::FunctionOpInterface function);
 
 /// The arguments of a function by reference, without those that are added after the table. Arguments that are erased

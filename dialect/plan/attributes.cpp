@@ -50,6 +50,12 @@ static bool isStringList(Attribute value) {
   return list && llvm::all_of(list, [](Attribute each) { return isa<StringAttr>(each); });
 }
 
+/// `plan.module_runs` has a number for each path of a module.
+static bool isRunTable(Attribute value) {
+  auto runs = dyn_cast<DictionaryAttr>(value);
+  return runs && llvm::all_of(runs, [](NamedAttribute run) { return isa<IntegerAttr>(run.getValue()); });
+}
+
 static bool isInit(Attribute value) { return isa<base::InitAttr, InitRuleOfAttr>(value); }
 static bool isStandIn(Attribute value) { return isa<StandInAttr, ArgumentRefAttr>(value); }
 
@@ -84,7 +90,7 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::Guard::getNameStr(), rule<attr::Guard>(onFunction))
       .Case(attr::Runs::getNameStr(), rule<attr::Runs>(onFunction))
       .Case(attr::RunsBefore::getNameStr(), rule<attr::RunsBefore>(onFunction))
-      .Case(attr::ModuleRuns::getNameStr(), rule<attr::ModuleRuns>(onCall))
+      .Case(attr::ModuleRuns::getNameStr(), {onCall, isRunTable})
       .Case(attr::LossGradient::getNameStr(), rule<attr::LossGradient>(onCall))
       .Case(attr::Kept::getNameStr(), rule<attr::Kept>(onCall))
       .Case(attr::Precision::getNameStr(), rule<attr::Precision>(onCall))

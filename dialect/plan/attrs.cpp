@@ -173,21 +173,16 @@ bool isInTime(Type type) {
           llvm::any_of(sharding.getDims(), [](DimShardingAttr dim) { return llvm::any_of(dim.getAxes(), isTime); }));
 }
 
-int64_t elementBytes(Type type) { return llvm::divideCeil(getElementTypeOrSelf(type).getIntOrFloatBitWidth(), 8); }
-
 int64_t largestShardBytes(RankedTensorType type, MeshOp mesh) {
-  int64_t elements = 1;
   ShardingAttr sharding = getSharding(type);
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    int64_t extent = type.getDimSize(dim);
-    elements *= sharding && !sharding.getDims()[dim].getAxes().empty()
-                    ? meshplan::largestExtent(resolveDim(extent, sharding.getDims()[dim], mesh))
-                    : extent;
-  }
-  // The largest shard of the dims is split evenly, so its largest flat run is the largest of all.
-  if (sharding)
-    elements = llvm::divideCeil(elements, shardCount(sharding.getFlatAxes(), mesh));
-  return elements * elementBytes(type);
+  if (!sharding)
+    return type.getNumElements() * elementBytes(type);
+  SmallVector<meshplan::DimSharding> dims;
+  for (auto [extent, dim] : llvm::zip_equal(type.getShape(), sharding.getDims()))
+    dims.push_back(resolveDim(extent, dim, mesh));
+  SmallVector<meshplan::AxisRef> flatAxes =
+      llvm::map_to_vector(sharding.getFlatAxes(), [&](AxisRefAttr axis) { return resolveAxis(axis, mesh); });
+  return meshplan::largestShard(dims, flatAxes) * elementBytes(type);
 }
 
 } // namespace meshplan::plan

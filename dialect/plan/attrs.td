@@ -39,6 +39,7 @@ def Plan_ArgumentRefAttr : Plan_Attr<"ArgumentRef", "argument"> {
   }];
   let parameters = (ins EnumParameter<Plan_ArgumentKind>:$kind, "::mlir::StringAttr":$name);
   let assemblyFormat = "`<` $kind $name `>`";
+  let genVerifyDecl = 1;
 }
 
 def Plan_StandInAttr : EnumAttr<Plan_Dialect, Plan_StandIn, "stand_in"> {
@@ -93,6 +94,7 @@ def Plan_InitRuleAttr : Plan_Attr<"InitRuleOf", "init_rule"> {
   let parameters = (ins EnumParameter<Plan_InitRule>:$rule, "::mlir::FloatAttr":$gain, EnumParameter<Plan_FanKind>:$fan,
                         "::mlir::StringAttr":$text, "::mlir::LocationAttr":$location);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Plan_StyleKindAttr : EnumAttr<Plan_Dialect, Plan_StyleKind, "style_kind">;
@@ -215,6 +217,7 @@ def Plan_StorageAttr : Plan_Attr<"Storage", "storage"> {
   let parameters = (ins StringRefParameter<"name of the buffer">:$name, "int64_t":$position,
                         DefaultValuedParameter<"bool", "false">:$registered);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Plan_CauseAttr : Plan_Attr<"Cause", "cause"> {
@@ -229,6 +232,7 @@ def Plan_CauseAttr : Plan_Attr<"Cause", "cause"> {
                         OptionalParameter<"::mlir::StringAttr", "the statement as written">:$text,
                         "::mlir::LocationAttr":$statement);
   let assemblyFormat = "`<` $axis (`because` $text^)? `at` $statement `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif // MESHPLAN_DIALECT_PLAN_ATTRS_TD

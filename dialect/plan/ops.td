@@ -155,6 +155,7 @@ def Plan_LossOp : Plan_Op<"loss"> {
   }];
   let arguments = (ins I64Attr:$output);
   let assemblyFormat = "$output attr-dict";
+  let hasVerifier = 1;
 }
 
 def Plan_NormalizeLossOp : Plan_Op<"normalize_loss"> {
@@ -170,6 +171,7 @@ def Plan_NormalizeLossOp : Plan_Op<"normalize_loss"> {
   }];
   let arguments = (ins I64Attr:$output, Plan_LossUnitAttr:$per);
   let assemblyFormat = "$output `per` $per attr-dict";
+  let hasVerifier = 1;
 }
 
 def Plan_DataOp : Plan_Op<"data"> {
@@ -222,6 +224,7 @@ def Plan_MicrobatchesOp : Plan_Op<"microbatches"> {
   }];
   let arguments = (ins I64Attr:$count, UnitAttr:$mean);
   let assemblyFormat = "$count (`mean` $mean^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Plan_EnterMicrobatchOp : Plan_Op<"enter_microbatch", [Pure]> {
@@ -284,6 +287,7 @@ def Plan_PrecisionOp : Plan_Op<"precision"> {
                        OptionalAttr<TypeAttr>:$gather, OptionalAttr<TypeAttr>:$reduce, OptionalAttr<TypeAttr>:$master,
                        OptionalAttr<TypeAttr>:$state, OptionalAttr<Plan_LossScaleAttr>:$loss_scale);
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 
 def Plan_RecomputeOp : Plan_Op<"recompute"> {

@@ -22,6 +22,7 @@
 
 namespace meshplan::plan {
 using base::CollectiveKind;
+using base::elementBytes;
 using base::LocalIntAttr;
 using base::MeshAxisAttr;
 using base::OperandRefAttr;
@@ -131,9 +132,6 @@ DimShardingAttr ownUnits(int64_t extent, DimShardingAttr dim, MeshOp mesh);
 
 /// The dim after gathering its `count` most minor axes: its shards are unions of those of `dim`.
 DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count, MeshOp mesh);
-
-/// Bytes of an element.
-int64_t elementBytes(mlir::Type type);
 
 /// Bytes of the largest shard of a tensor of this type, which every rank must be able to hold.
 int64_t largestShardBytes(mlir::RankedTensorType type, MeshOp mesh);

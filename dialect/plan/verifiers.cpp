@@ -491,12 +491,71 @@ LogicalResult OptimizerGroupAttr::verify(function_ref<InFlightDiagnostic()> emit
 LogicalResult OptimizerOp::verify() {
   if (getGroups().empty()) // M10
     return emitOpError("has no group of parameters");
+  if (getClip() && !(getClip()->convertToDouble() > 0)) // M14
+    return emitOpError() << "clips to a norm of " << getClip()->convertToDouble() << ", must be positive";
   return success();
 }
 
-LogicalResult LossScaleAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr, FloatAttr growth,
+/// M11: the index of a result, which may be of any program.
+static LogicalResult verifyOutput(Operation *op, int64_t output) {
+  if (output < 0)
+    return op->emitOpError() << "names output " << output << ", must be 0 or more";
+  return success();
+}
+
+LogicalResult LossOp::verify() { return verifyOutput(*this, getOutput()); }
+
+LogicalResult NormalizeLossOp::verify() { return verifyOutput(*this, getOutput()); }
+
+LogicalResult MicrobatchesOp::verify() {
+  int64_t count = getCount();
+  if (count < 1) // M12
+    return emitOpError() << "splits the batch into " << count << " microbatches, must be at least 1";
+  return success();
+}
+
+LogicalResult PrecisionOp::verify() {
+  for (std::optional<Type> type : {getCompute(), getStorage(), getGather(), getReduce(), getMaster(), getState()})
+    if (type && !isa<FloatType>(*type)) // M13
+      return emitOpError() << "states " << *type << ", which is not a floating-point type";
+  return success();
+}
+
+LogicalResult LossScaleAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr initial, FloatAttr growth,
                                     FloatAttr backoff, int64_t interval) {
+  if (!(base::numberOf(initial) > 0)) // A13
+    return emitError() << "loss scale begins as " << base::numberOf(initial) << ", must be positive";
   return base::verifyLossScale(emitError, growth, backoff, interval); // A11
+}
+
+LogicalResult ArgumentRefAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArgumentKind kind,
+                                      StringAttr name) {
+  if (name.empty()) // A14
+    return emitError() << "reference to the argument of kind '" << stringifyArgumentKind(kind) << "' without a name";
+  return success();
+}
+
+LogicalResult InitRuleOfAttr::verify(function_ref<InFlightDiagnostic()> emitError, InitRule, FloatAttr gain, FanKind,
+                                     StringAttr, LocationAttr) {
+  if (!(base::numberOf(gain) > 0)) // A15
+    return emitError() << "gain is " << base::numberOf(gain) << ", must be positive";
+  return success();
+}
+
+LogicalResult StorageAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t position,
+                                  bool) {
+  if (name.empty()) // A16
+    return emitError() << "storage without a name";
+  if (position < 0) // A16
+    return emitError() << "position " << position << " in storage \"" << name << "\", must be 0 or more";
+  return success();
+}
+
+LogicalResult CauseAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef axis, StringAttr,
+                                LocationAttr) {
+  if (axis.empty()) // A17
+    return emitError() << "cause of an axis without a name";
+  return success();
 }
 
 LogicalResult DataOp::verify() {
@@ -506,5 +565,9 @@ LogicalResult DataOp::verify() {
     return emitOpError("prefetches parameters, but they are not sharded");
   if (getRegisterBuffers() && !getContiguousParameters() && !getContiguousGradients()) // M9
     return emitOpError("registers buffers, but neither parameters nor gradients are contiguous");
+  int64_t bucket = getBucket().value_or(0), prefetch = getPrefetch(), divisor = getAverageAfter().value_or(1);
+  if (bucket < 0 || prefetch < 0 || divisor < 1) // M15
+    return emitOpError() << "has a bucket of " << bucket << " bytes, prefetches " << prefetch
+                         << " units and divides by " << divisor << ": must be 0 or more, 0 or more and at least 1";
   return success();
 }

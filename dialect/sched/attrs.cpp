@@ -57,15 +57,54 @@ LogicalResult ShardedTensorType::verify(function_ref<InFlightDiagnostic()> emitE
   return success();
 }
 
+LogicalResult MemoryAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t parameters, int64_t constants,
+                                 int64_t inputs, int64_t peak, int64_t least, int64_t states, int64_t accumulators,
+                                 int64_t hostParameters, int64_t hostStates, int64_t hostPeak, int64_t evaluation,
+                                 int64_t leastEvaluation) {
+  for (int64_t bytes : {parameters, constants, inputs, peak, least, states, accumulators, hostParameters, hostStates,
+                        hostPeak, evaluation, leastEvaluation})
+    if (bytes < 0) // A7
+      return emitError() << "memory of " << bytes << " bytes, must be 0 or more";
+  for (auto [largest, smallest] : {std::pair(peak, least), std::pair(evaluation, leastEvaluation)})
+    if (smallest > largest) // A8
+      return emitError() << "smallest peak is " << smallest << " bytes, the largest " << largest;
+  return success();
+}
+
+LogicalResult HeldAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef what, StringRef, int64_t count,
+                               int64_t bytes) {
+  if (count < 1) // A9
+    return emitError() << "holds " << count << " tensors \"" << what << "\", must be at least 1";
+  if (bytes < 0) // A9
+    return emitError() << "holds " << bytes << " bytes of \"" << what << "\", must be 0 or more";
+  return success();
+}
+
+LogicalResult PeakAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef target, StringRef,
+                               ArrayRef<HeldAttr> held) {
+  if (target.empty()) // A10
+    return emitError() << "peak without an op";
+  if (!llvm::is_sorted(held, [](HeldAttr left, HeldAttr right) { return left.getBytes() > right.getBytes(); })) // A11
+    return emitError() << "tensors of the peak \"" << target << "\" are not in the order of their bytes";
+  return success();
+}
+
+LogicalResult TimeAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t compute, int64_t communication) {
+  if (compute < 0 || communication < 0) // A12
+    return emitError() << "time of " << compute << " ns for operators and " << communication
+                       << " ns for collectives, both must be 0 or more";
+  return success();
+}
+
 LogicalResult PackedType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<ShardedTensorType> members) {
   for (ShardedTensorType member : members)
-    if (member.getElementType() != members.front().getElementType()) // A7
+    if (member.getElementType() != members.front().getElementType()) // A13
       return emitError() << "packs " << member << " with " << members.front();
   return success();
 }
 
 LogicalResult TokenType::verify(function_ref<InFlightDiagnostic()> emitError, Type result) {
-  if (!isa<ShardedTensorType, PackedType>(result)) // A8
+  if (!isa<ShardedTensorType, PackedType>(result)) // A14
     return emitError() << "a token promises " << result << ", must be a tensor or a packed value";
   return success();
 }

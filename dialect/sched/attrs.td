@@ -66,6 +66,7 @@ def Sched_MemoryAttr : Sched_Attr<"Memory", "memory"> {
                         DefaultValuedParameter<"int64_t", "0">:$evaluation,
                         DefaultValuedParameter<"int64_t", "0">:$least_evaluation);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Sched_HeldAttr : Sched_Attr<"Held", "held"> {
@@ -77,6 +78,7 @@ def Sched_HeldAttr : Sched_Attr<"Held", "held"> {
   let parameters = (ins StringRefParameter<"name or operator">:$what, StringRefParameter<"path">:$module,
                         "int64_t":$count, "int64_t":$bytes);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Sched_PeakAttr : Sched_Attr<"Peak", "peak"> {
@@ -88,6 +90,7 @@ def Sched_PeakAttr : Sched_Attr<"Peak", "peak"> {
   let parameters = (ins StringRefParameter<"operator">:$target, StringRefParameter<"path">:$module,
                         ArrayRefParameter<"HeldAttr">:$held);
   let assemblyFormat = "`<` $target `in` $module `:` $held `>`";
+  let genVerifyDecl = 1;
 }
 
 def Sched_TimeAttr : Sched_Attr<"Time", "time"> {
@@ -98,6 +101,7 @@ def Sched_TimeAttr : Sched_Attr<"Time", "time"> {
   }];
   let parameters = (ins "int64_t":$compute, "int64_t":$communication);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Sched_TensorType : Sched_Type<"ShardedTensor", "tensor"> {

@@ -50,6 +50,14 @@ LogicalResult ParameterOp::verify() {
   return success();
 }
 
+LogicalResult StateOp::verify() {
+  if (getCopies() && !getParameter()) // O16
+    return emitOpError("copies a parameter, but belongs to none");
+  if (getScratch() && getParameter()) // O17
+    return emitOpError() << "is a state of parameter '" << *getParameter() << "' and cannot begin with any content";
+  return success();
+}
+
 LogicalResult InputOp::verify() {
   std::optional<ArrayAttr> dims = getDims();
   size_t rank = getResult().getType().getDims().size();

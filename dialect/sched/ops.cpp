@@ -140,18 +140,14 @@ FileLineColRange getPlanLocation(Location location) {
 
 bool isOnHost(Value tensor) { return tensor.getDefiningOp()->hasAttr("host"); }
 
-int64_t elementBytes(Type elementType) { return llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8); }
-
 int64_t localBytes(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {
   return product(localShape(type, meshSizes, coordinate)) * elementBytes(type.getElementType());
 }
 
 int64_t largestBytes(ShardedTensorType type) {
-  int64_t elements = 1;
-  for (DimAttr dim : type.getDims())
-    // The dims are divided independently, so some rank has the largest shard of each of them.
-    elements *= meshplan::largestExtent(toDimSharding(dim));
-  return llvm::divideCeil(elements, meshplan::shardCount(flatAxes(type))) * elementBytes(type.getElementType());
+  // The dims are divided independently, so some rank has the largest shard of each of them.
+  SmallVector<meshplan::DimSharding> dims = llvm::map_to_vector(type.getDims(), toDimSharding);
+  return meshplan::largestShard(dims, flatAxes(type)) * elementBytes(type.getElementType());
 }
 
 } // namespace meshplan::sched

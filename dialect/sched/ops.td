@@ -121,6 +121,7 @@ def Sched_StateOp : Sched_Step<"state"> {
   let assemblyFormat = [{
     $name (`of` $parameter^)? (`copies` $copies^)? (`scratch` $scratch^)? (`host` $host^)? attr-dict `:` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 def Sched_BufferOp : Sched_Step<"buffer"> {

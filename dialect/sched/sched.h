@@ -23,6 +23,7 @@
 namespace meshplan::sched {
 using base::CollectiveKind;
 using base::CollectiveKindAttr;
+using base::elementBytes;
 using base::LocalIntAttr;
 using base::MeshAxisAttr;
 using base::OperandRefAttr;
@@ -78,9 +79,6 @@ bool isOnHost(mlir::Value tensor);
 
 /// The location in a plan file that a location refers to, or null: a range, or a point in a file named `*.plan`.
 mlir::FileLineColRange getPlanLocation(mlir::Location location);
-
-/// Bytes of an element.
-int64_t elementBytes(mlir::Type elementType);
 
 } // namespace meshplan::sched
 

@@ -47,11 +47,11 @@ bool meshplan::isAdapter(std::string_view name) {
 /// The number of name parts after `lora_A` and the like that are the adapter's name. The second argument counts all
 /// parts that follow. After a matrix the last one is "weight" or "bias", after a vector or an embedding table it is
 /// part of the adapter's name. Adapters of other libraries may have no name.
-static size_t partsOfName(std::string_view matrix, size_t behind) {
+static size_t partsOfName(std::string_view matrix, size_t following) {
   // Example: `q.lora_A.default.weight` has 2 parts after the matrix, of which one is the adapter's name.
   // `q.lora_magnitude_vector.default` has 1, which is the name.
   bool isTensor = matrix.find("embedding") != std::string_view::npos || matrix == "lora_magnitude_vector";
-  return isTensor ? behind : behind - 1;
+  return isTensor ? following : following - 1;
 }
 
 std::string meshplan::adapterName(std::string_view name) {

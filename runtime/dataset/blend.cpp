@@ -42,10 +42,10 @@ size_t Blend::Walk::nextPart() const {
   // + 11 + 40.
   __int128 least = 0;
   for (size_t i = 0; i < counts.size(); ++i) {
-    __int128 behind = __int128(blend->weights[i]) * (step + 1) - __int128(total) * counts[i];
-    if (behind * scale < total)
+    __int128 lag = __int128(blend->weights[i]) * (step + 1) - __int128(total) * counts[i];
+    if (lag * scale < total)
       continue;
-    __int128 rest = __int128(scale - 1) * total - scale * behind;
+    __int128 rest = __int128(scale - 1) * total - scale * lag;
     // rest / weight is the time until the deadline; compared without division.
     if (!next || rest * blend->weights[*next] < least * blend->weights[i]) {
       next = i;

@@ -85,18 +85,19 @@ struct DimSharding {
   int64_t repeat = 1;
 };
 
-/// Number of blocks, out of `units`, that the first `shards` of `count` shards get together.
-inline int64_t dealtUnits(int64_t units, int64_t count, int64_t shards) {
-  // ceil(shards * units / count), without the product, which may overflow: units / count whole rounds, and the rest.
-  return units / count * shards + (units % count * shards + count - 1) / count;
+/// Number of blocks, out of `blocks`, that the first `shards` of `count` shards get together.
+inline int64_t blocksOfFirst(int64_t shards, int64_t blocks, int64_t count) {
+  // ceil(shards * blocks / count), without the product, which may overflow: the quotient for each shard, and the rest.
+  return blocks / count * shards + (blocks % count * shards + count - 1) / count;
 }
 
 /// Elements of shard `index` of `count`, when `extent` elements are distributed in blocks that count `repeat` times
 /// each.
 inline Range shardRange(int64_t extent, int64_t unit, int64_t count, int64_t index, int64_t repeat = 1) {
   assert(unit > 0 && extent % unit == 0 && index >= 0 && index < count && repeat > 0);
-  int64_t units = extent / unit * repeat;
-  int64_t begin = dealtUnits(units, count, index), end = dealtUnits(units, count, index + 1), first = begin / repeat;
+  int64_t blocks = extent / unit * repeat;
+  int64_t begin = blocksOfFirst(index, blocks, count), end = blocksOfFirst(index + 1, blocks, count);
+  int64_t first = begin / repeat;
   int64_t last = begin == end ? first : (end - 1) / repeat + 1;
   return {first * unit, (last - first) * unit};
 }
@@ -104,9 +105,9 @@ inline Range shardRange(int64_t extent, int64_t unit, int64_t count, int64_t ind
 /// The elements of shardRange that no lower shard holds.
 inline Range firstHeldRange(int64_t extent, int64_t unit, int64_t count, int64_t index, int64_t repeat = 1) {
   assert(unit > 0 && extent % unit == 0 && index >= 0 && index < count && repeat > 0);
-  int64_t units = extent / unit * repeat;
-  int64_t first = (dealtUnits(units, count, index) + repeat - 1) / repeat;
-  int64_t last = (dealtUnits(units, count, index + 1) + repeat - 1) / repeat;
+  int64_t blocks = extent / unit * repeat;
+  int64_t first = (blocksOfFirst(index, blocks, count) + repeat - 1) / repeat;
+  int64_t last = (blocksOfFirst(index + 1, blocks, count) + repeat - 1) / repeat;
   return {first * unit, (last - first) * unit};
 }
 
@@ -189,6 +190,17 @@ inline int64_t largestExtent(const DimSharding &dim) {
     size = held > size ? held : size;
   }
   return size;
+}
+
+/// Elements of the largest shard of a tensor: the dims are divided first, and what they leave to a rank is then split
+/// evenly over `flatAxes`. Every rank must be able to hold it.
+inline int64_t largestShard(std::span<const DimSharding> dims, std::span<const AxisRef> flatAxes) {
+  int64_t elements = 1;
+  for (const DimSharding &dim : dims)
+    elements *= largestExtent(dim);
+  // The largest run of a flat tensor is one of the largest shard of its dims.
+  int64_t count = shardCount(flatAxes);
+  return elements / count + (elements % count != 0);
 }
 
 } // namespace meshplan

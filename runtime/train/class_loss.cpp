@@ -51,10 +51,10 @@ static bool isCount(const artifact::Program &program, int value) {
     if (isInput(program, value, /*ofFloats=*/false))
       return true;
     // Follows views, copies and collectives, which do not change the numbers.
-    int behind = sourceOf(program, value);
-    if (behind < 0)
+    int source = sourceOf(program, value);
+    if (source < 0)
       break;
-    value = behind;
+    value = source;
   }
   const artifact::Compute *call = producingCall(program, value);
   bool reads = false;
@@ -78,8 +78,8 @@ public:
 
   bool run() {
     while (true) {
-      for (int behind = sourceOf(program, value); behind >= 0; behind = sourceOf(program, value))
-        value = behind;
+      for (int source = sourceOf(program, value); source >= 0; source = sourceOf(program, value))
+        value = source;
       const artifact::Compute *call = producingCall(program, value);
       if (!call)
         return false;

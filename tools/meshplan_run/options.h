@@ -22,7 +22,7 @@ struct TrainOptions {
   int64_t evaluateEvery = 0, evaluateBatches = 0;
   bool resume = false;
 
-  bool goesOn() const { return resume || !resumeFrom.empty(); }
+  bool continues() const { return resume || !resumeFrom.empty(); }
 };
 
 /// Further options of `eval`.

@@ -138,8 +138,8 @@ Status RankTraining::setSeed() {
 
 /// The number of steps done so far, if this run continues the folder and log of the previous one; 0 otherwise.
 int64_t RankTraining::stepsOfThisRun() const {
-  bool goesOn = options.train.resume || isOfFolder(inputs.checkpoint, options.train.checkpoint);
-  return goesOn ? program.walk().steps() : 0;
+  bool continues = options.train.resume || isOfFolder(inputs.checkpoint, options.train.checkpoint);
+  return continues ? program.walk().steps() : 0;
 }
 
 Status RankTraining::makeReports() {

@@ -71,7 +71,7 @@ static std::vector<std::string> filesRead(const RunOptions &options) {
 /// The checkpoint that a training continues from; empty for a new one.
 static Expected<std::string> findBeginning(const RunOptions &options) {
   const TrainOptions &train = options.train;
-  if (!train.goesOn())
+  if (!train.continues())
     return std::string();
   const char *option = train.resume ? "--resume" : "--resume-from";
   if (!options.adapters.empty())

@@ -14,6 +14,7 @@ using namespace meshplan;
 
 /// PyTorch uses a heap for rows with at least this many elements for each selected one.
 static constexpr int64_t heapFactor = 64;
+
 /// The contiguous ranges of the dim that ranks hold, in order. Empty if the dim is not split or ranks share elements.
 static SmallVector<Range> runsOf(RankedTensorType type, int64_t dim, plan::MeshOp mesh) {
   plan::ShardingAttr sharding = plan::getSharding(type);

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace meshplan;
 
 /// The operand `name` of the call that produces `value`.
-static Value operandBehind(Value value, StringRef name) {
+static Value operandOfMaker(Value value, StringRef name) {
   auto call = value ? value.getDefiningOp<plan::CallOp>() : plan::CallOp();
   std::optional<unsigned> index = call ? CallView::of(call).getOperand(name) : std::nullopt;
   return index ? call.getOperand(*index) : Value();
@@ -20,7 +20,7 @@ static Value operandBehind(Value value, StringRef name) {
 /// Gives the logits their gradient directly; the calls between logits and loss then get none.
 static void tokenLossRule(Derivation &derivation) {
   const CallView &view = derivation.getView();
-  Value logits = operandBehind(derivation.operand("picked"), "input");
+  Value logits = operandOfMaker(derivation.operand("picked"), "input");
   if (!logits)
     return derivation.refuse("the loss does not pick its logits by 'meshplan.row_pick'");
   if (derivation.wants("weight"))
@@ -30,7 +30,7 @@ static void tokenLossRule(Derivation &derivation) {
   for (StringRef name : {"max", "sum_exp", "weight"})
     if (Value value = derivation.operand(name))
       call.tensor(name, value);
-  if (Value weight = operandBehind(derivation.operand("row_sum"), "weight"))
+  if (Value weight = operandOfMaker(derivation.operand("row_sum"), "weight"))
     call.tensor("class_weight", weight);
   call.literal("label_smoothing", view.get("label_smoothing"));
   call.integer("ignore_index", view.getInt("ignore_index", -100)).integer("classes", view.getInt("classes", -1));

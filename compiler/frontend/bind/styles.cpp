@@ -125,7 +125,7 @@ void bindOptions(const Context &context, const StyleRule &rule, const StyleClaus
 constexpr const char *overrideStandsInFront = "write 'override' before the path: 'override PATH: STYLE'";
 
 /// `colwise dp tp` is parsed as an option `dp` with the value `tp`. True if this was reported.
-bool reportWordBehindAxis(const Context &context, const StyleClause &clause) {
+bool reportWordAfterAxis(const Context &context, const StyleClause &clause) {
   if (!clause.axes.empty() || clause.options.empty() ||
       !context.environment.mesh.find(clause.options.front().name.text))
     return false;
@@ -164,7 +164,7 @@ bool bindAxes(const Context &context, const StyleRule &rule, const StyleClause &
 
 void bindStyle(const Context &context, const StyleClause &clause, std::vector<Word> &usedAxes, EntryStyles &result) {
   const StyleRule *rule = findRule(context, clause.style);
-  if (rule == nullptr || reportWordBehindAxis(context, clause)) {
+  if (rule == nullptr || reportWordAfterAxis(context, clause)) {
     // A wrong style still counts as one (placesModules), so that its modules are not reported as uncovered as well.
     result.hasWrongStyle = true;
     return;

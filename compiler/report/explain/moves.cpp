@@ -65,7 +65,7 @@ void MoveTable::addMovesOf(StringRef module, MoveSet &set) const {
 //===----------------------------------------------------------------------===//
 
 /// True if the statement caused an axis of the results of the op.
-static bool isBehind(Location statement, Operation *op) {
+static bool isCauseOf(Location statement, Operation *op) {
   return llvm::any_of(getCauses(op->getLoc()),
                       [&](CauseAttr cause) { return Location(cause.getStatement()) == statement; });
 }
@@ -92,7 +92,7 @@ void MoveTable::addMovesBehind(CallOp call, Location statement, MoveSet &set) co
     if (isReshardStep(op) && moves[moveOf.lookup(op)].statement() == statement)
       set.insert(moveOf.lookup(op));
     // A collective may remove the last axis that the statement caused: it belongs to the statement, its users do not.
-    if (!isBehind(statement, op))
+    if (!isCauseOf(statement, op))
       continue;
     for (Operation *user : op->getUsers())
       if (seen.insert(user).second)

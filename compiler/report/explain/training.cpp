@@ -94,18 +94,18 @@ std::vector<MemberExplanation> TrainingExplainer::statesOf(BlockArgument paramet
 }
 
 /// True for moves of the backward pass; those of the forward pass have been explained.
-static bool isBehindForward(const Move &move) {
+static bool isAfterForward(const Move &move) {
   Operation *producer = originOf(move.input()).getDefiningOp();
   return (producer && isBackward(producer)) || isBackward(move.steps.front());
 }
 
 TrainingExplanation TrainingExplainer::explain(const MoveSet &set) {
-  MoveSet behind;
+  MoveSet ofBackward;
   for (unsigned index : set)
-    if (isBehindForward(moves[index]))
-      behind.insert(index);
+    if (isAfterForward(moves[index]))
+      ofBackward.insert(index);
   TrainingExplanation training;
-  training.reshards = describer.reshards(moves, behind);
+  training.reshards = describer.reshards(moves, ofBackward);
   return training;
 }
 

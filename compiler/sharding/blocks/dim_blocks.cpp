@@ -338,11 +338,11 @@ static std::optional<DimPart> knownPart(const DimBlock &block, int64_t start, in
 
 /// The parts, or the whole dim as one part, with their blocks; nothing if one has too few blocks for all shards.
 static std::optional<PartBlocks> inBlocks(const DimBlock &block, ArrayRef<DimPart> parts, int64_t shards) {
-  PartBlocks dealt;
+  PartBlocks distributed;
   int64_t start = 0;
   for (const DimPart &part : parts) {
     if (part.repeat != 1) {
-      dealt.push_back(part);
+      distributed.push_back(part);
       start += part.extent;
       continue;
     }
@@ -353,9 +353,9 @@ static std::optional<PartBlocks> inBlocks(const DimBlock &block, ArrayRef<DimPar
     // Every shard needs a block, and sharing is possible only if the sharers of the part are known.
     if ((isShared && !canShare) || own.extent % own.unit != 0 || own.extent / own.unit * own.repeat < shards)
       return std::nullopt;
-    dealt.push_back(own);
+    distributed.push_back(own);
   }
-  return dealt;
+  return distributed;
 }
 
 DimShardingAttr DimBlocks::divide(Value value, int64_t dim, ArrayRef<AxisRefAttr> axes, MeshOp mesh,
@@ -364,12 +364,12 @@ DimShardingAttr DimBlocks::divide(Value value, int64_t dim, ArrayRef<AxisRefAttr
   PartBlocks stated(parts.begin(), parts.end());
   if (stated.empty())
     stated.emplace_back(extent);
-  std::optional<PartBlocks> dealt = inBlocks(withoutRepeats(find(whole, value, dim)), stated, shards);
-  if (!dealt)
-    dealt = inBlocks(find(fine, value, dim), stated, shards);
-  if (!dealt)
-    dealt = stated;
+  std::optional<PartBlocks> distributed = inBlocks(withoutRepeats(find(whole, value, dim)), stated, shards);
+  if (!distributed)
+    distributed = inBlocks(find(fine, value, dim), stated, shards);
+  if (!distributed)
+    distributed = stated;
   if (!parts.empty())
-    return divideDim(extent, axes, mesh, 1, *dealt);
-  return divideDim(extent, axes, mesh, dealt->front().unit, {}, dealt->front().repeat);
+    return divideDim(extent, axes, mesh, 1, *distributed);
+  return divideDim(extent, axes, mesh, distributed->front().unit, {}, distributed->front().repeat);
 }

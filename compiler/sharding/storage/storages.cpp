@@ -72,7 +72,7 @@ StorageMap::StorageMap(func::FuncOp function) {
       positions[argument] = {number, positionOf(argument)};
 }
 
-bool StorageMap::liesInOnePiece(ValueRange values) const {
+bool StorageMap::areAdjacent(ValueRange values) const {
   if (values.size() == 1)
     return true;
   // Values that were overwritten in place count as the argument whose memory they use.

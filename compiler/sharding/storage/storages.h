@@ -43,7 +43,7 @@ public:
 
   /// True if the values are arguments, or new contents of arguments, that are contiguous in order. Always true for one
   /// value.
-  bool liesInOnePiece(mlir::ValueRange values) const;
+  bool areAdjacent(mlir::ValueRange values) const;
 
 private:
   llvm::DenseMap<mlir::Value, std::pair<size_t, int64_t>> positions; // index of the storage, and the position in it

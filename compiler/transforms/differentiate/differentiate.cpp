@@ -143,7 +143,7 @@ SmallVector<BlockArgument> StepMaker::reached(ArrayRef<BlockArgument> arguments,
   {
     // Operators without a derivative are reported when the real gradients are made. Here they only end a path.
     ScopedDiagnosticHandler silent(step.getContext(), [](Diagnostic &) {});
-    (void)gradients.run(/*goesOn=*/true);
+    (void)gradients.run(/*continues=*/true);
   }
   auto found = llvm::filter_to_vector(arguments, [&](BlockArgument each) { return bool(gradients.of(inCopy(each))); });
   // The answers are arguments of the step, so nothing refers to the copy any longer.

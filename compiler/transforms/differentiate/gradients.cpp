@@ -88,7 +88,7 @@ void Gradients::giveZeros(BlockArgument argument) {
   made[argument] = matched(argument);
 }
 
-LogicalResult Gradients::run(bool goesOn) {
+LogicalResult Gradients::run(bool continues) {
   // Gradients are appended to the same block, so the forward ops are collected first.
   SmallVector<Operation *> forward;
   for (Operation &op : function.getBody().front().without_terminator())
@@ -103,7 +103,7 @@ LogicalResult Gradients::run(bool goesOn) {
       visit(constrain);
     else if (auto call = dyn_cast<CallOp>(op))
       isWhole &= succeeded(visit(call));
-    if (!isWhole && !goesOn)
+    if (!isWhole && !continues)
       return failure();
   }
   for (BlockArgument argument : function.getArguments())

@@ -21,8 +21,8 @@ public:
   void keepZeros() { keepsZeros = true; }
 
   /// Creates all calls. Fails with an error where an operator on the path has no derivative: at the first one, or with
-  /// `goesOn` after all others.
-  mlir::LogicalResult run(bool goesOn = false);
+  /// `continues` after all others.
+  mlir::LogicalResult run(bool continues = false);
 
   /// The gradient of a trained argument, in the layout of the argument; null if the loss does not depend on it. After
   /// conversions that the plan inserted it keeps the type in which it was computed if the argument is narrower.

@@ -23,15 +23,15 @@ void NumericGuard::scaleLoss() {
     if (call->hasAttr(attr::LossGradient::getNameStr()))
       seed = call;
   });
-  OpBuilder behind(seed->getContext());
-  behind.setInsertionPointAfter(seed);
+  OpBuilder later(seed->getContext());
+  later.setInsertionPointAfter(seed);
   auto type = cast<RankedTensorType>(seed.getResult(0).getType());
   // The setting is a float32 number. The seed has the type of the loss, and so must the product.
-  Value narrow = StepCall("aten._to_copy.default", behind, precision.getLoc())
+  Value narrow = StepCall("aten._to_copy.default", later, precision.getLoc())
                      .tensor("self", scaleSetting)
                      .type("dtype", type.getElementType())
                      .make(RankedTensorType::get({}, type.getElementType()));
-  Value scaled = StepCall("aten.mul.Tensor", behind, precision.getLoc())
+  Value scaled = StepCall("aten.mul.Tensor", later, precision.getLoc())
                      .tensor("self", seed.getResult(0))
                      .tensor("other", narrow)
                      .make(type);

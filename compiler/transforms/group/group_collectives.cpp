@@ -175,8 +175,8 @@ void Grouping::join(const Bucket &bucket) {
     moveUp(members, place);
   // moveUp keeps the first gather in place and inserts the others before it. A storage needs them in its own order.
   if (isGather && DataOp(dataOf(bucket.front().parameter)).getContiguousParameters())
-    for (Operation *behind = place->getNextNode(); Operation *member : members)
-      member->moveBefore(behind);
+    for (Operation *next = place->getNextNode(); Operation *member : members)
+      member->moveBefore(next);
   // A member whose reader is needed before the last member cannot move down; it stays uncoalesced.
   for (Operation *member : members)
     if (isGather || member == place || moveDown(member, place))

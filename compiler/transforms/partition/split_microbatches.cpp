@@ -199,7 +199,7 @@ void SweepMaker::takePart(SliceOp slice) {
   SmallVector<AxisRefAttr> axes(slice.getAxes().getAsRange<AxisRefAttr>());
   // For a dim over {dp, time, tp}: dp has divided the batch, so the microbatch is taken from the shard of dp, and its
   // samples are then divided over tp.
-  size_t before = llvm::find_if(axes, isTime) - axes.begin(), behind = axes.size() - before - 1;
+  size_t before = llvm::find_if(axes, isTime) - axes.begin(), after = axes.size() - before - 1;
   OpBuilder here(slice);
   int64_t dim = *slice.getDim();
   auto type = cast<RankedTensorType>(slice.getType());
@@ -214,9 +214,9 @@ void SweepMaker::takePart(SliceOp slice) {
     ArrayAttr list = builder.getArrayAttr(SmallVector<Attribute>(over.begin(), over.end()));
     return SliceOp::create(here, slice.getLoc(), part, value, list, slice.getCauseAttr(), slice.getDimAttr());
   };
-  Value whole = sliced(slice.getInput(), withoutMinor(behind + 1), ArrayRef(axes).take_front(before));
-  Value microbatch = takeMicrobatch(slice, whole, dim, withoutTime(withoutMinor(behind)));
-  slice.getResult().replaceAllUsesWith(sliced(microbatch, withoutTime(type), ArrayRef(axes).take_back(behind)));
+  Value whole = sliced(slice.getInput(), withoutMinor(after + 1), ArrayRef(axes).take_front(before));
+  Value microbatch = takeMicrobatch(slice, whole, dim, withoutTime(withoutMinor(after)));
+  slice.getResult().replaceAllUsesWith(sliced(microbatch, withoutTime(type), ArrayRef(axes).take_back(after)));
   slice.erase();
 }
 
@@ -397,7 +397,7 @@ static void markGradients(func::FuncOp step) {
     OperandRefAttr parameter = numberOf("parameter"), gradient = numberOf("gradient");
     if (!parameter || !gradient)
       return;
-    auto behind = [&](Value value, auto stops) {
+    auto sourceOf = [&](Value value, auto stops) {
       while (Operation *op = value.getDefiningOp()) {
         if (op->getNumOperands() != 1 || stops(op))
           break;
@@ -406,8 +406,8 @@ static void markGradients(func::FuncOp step) {
       return value;
     };
     auto argument =
-        dyn_cast<BlockArgument>(behind(call.getOperands()[parameter.getIndex()], [](Operation *) { return false; }));
-    Operation *sum = behind(call.getOperands()[gradient.getIndex()], isOverMicrobatches).getDefiningOp();
+        dyn_cast<BlockArgument>(sourceOf(call.getOperands()[parameter.getIndex()], [](Operation *) { return false; }));
+    Operation *sum = sourceOf(call.getOperands()[gradient.getIndex()], isOverMicrobatches).getDefiningOp();
     if (!argument || !sum || !isOverMicrobatches(sum))
       return;
     argument = arguments.parameterOf(argument);

@@ -319,14 +319,14 @@ ValueFeatures Follower::followCall(CallOp call, unsigned operand, const CallView
   ValueFeatures features;
   SmallVector<FeatureRoles> results;
   for (Value result : call.getResults()) {
-    const ValueFeatures &behind = at(result);
-    results.push_back(behind.roles);
-    features.isPart |= behind.isPart || hasFeatures(behind.roles);
-    features.activations.append(behind.activations);
+    const ValueFeatures &ofResult = at(result);
+    results.push_back(ofResult.roles);
+    features.isPart |= ofResult.isPart || hasFeatures(ofResult.roles);
+    features.activations.append(ofResult.activations);
     if (!features.meeting)
-      features.meeting = behind.meeting;
+      features.meeting = ofResult.meeting;
     if (!features.unknown)
-      features.unknown = behind.unknown;
+      features.unknown = ofResult.unknown;
   }
   RolesOfOperand read = rolesThrough(view, rule, operand, results);
   features.roles = std::move(read.roles);

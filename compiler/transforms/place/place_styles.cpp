@@ -236,11 +236,11 @@ LogicalResult StylePlacer::placeFeature(StyledModule &module, const Placeable &p
 SmallVector<Placeable> StylePlacer::placeablesOf(StyledModule &module, FeatureFault &fault) {
   StringRef path = module.style.getModule();
   SmallVector<Placeable> all;
-  llvm::SetVector<BlockArgument> own = ownedBy(path), read, behind;
+  llvm::SetVector<BlockArgument> own = ownedBy(path), read, readIndirectly;
   for (CallOp call : module.calls)
     for (Value operand : call.getOperands()) {
       for (BlockArgument parameter : search.weightsThatFeed(operand))
-        (isWeight(operand) ? read : behind).insert(parameter);
+        (isWeight(operand) ? read : readIndirectly).insert(parameter);
     }
   auto add = [&](const llvm::SetVector<BlockArgument> &parameters, bool isOwn) {
     for (BlockArgument parameter : parameters)
@@ -253,7 +253,7 @@ SmallVector<Placeable> StylePlacer::placeablesOf(StyledModule &module, FeatureFa
   if (llvm::none_of(all, isWeightOf))
     add(read, /*isOwn=*/false);
   if (all.empty())
-    add(behind, /*isOwn=*/false);
+    add(readIndirectly, /*isOwn=*/false);
   return all;
 }
 
@@ -430,16 +430,16 @@ LogicalResult StylePlacer::readStated() {
   bool failedAny = false;
   for (BlockArgument argument : function.getArguments())
     if (auto layout = argAttr<attr::Sharding>(function, argument.getArgNumber())) {
-      FailureOr<ShardingAttr> dealt = statedLayout(argument, layout);
-      failedAny |= failed(dealt);
-      stated[argument] = dealt.value_or(layout);
+      FailureOr<ShardingAttr> distributed = statedLayout(argument, layout);
+      failedAny |= failed(distributed);
+      stated[argument] = distributed.value_or(layout);
     }
   return failure(failedAny);
 }
 
 FailureOr<ShardingAttr> StylePlacer::statedLayout(BlockArgument argument, ShardingAttr layout) {
   auto parts = argAttr<attr::Parts>(function, argument.getArgNumber());
-  ShardingAttr dealt = layout;
+  ShardingAttr distributed = layout;
   for (int64_t dim = 0; dim < layout.getRank(); ++dim) {
     AxisList axes = dividingAxes(layout.getDims()[dim].getAxes(), mesh);
     FailureOr<DimShardingAttr> division = blocks.divide(argument, dim, axes, mesh);
@@ -447,9 +447,9 @@ FailureOr<ShardingAttr> StylePlacer::statedLayout(BlockArgument argument, Shardi
       division = divided(argument.getLoc(), argument, dim, axes, parts ? parts.asArrayRef() : ArrayRef<int64_t>());
     if (failed(division))
       return failure();
-    dealt = dealt.withDim(dim, *division);
+    distributed = distributed.withDim(dim, *division);
   }
-  return dealt;
+  return distributed;
 }
 
 namespace {

@@ -55,8 +55,8 @@ Packing PackingTable::coalesced(ArrayRef<Operation *> ops) const {
   auto inputs = llvm::map_to_vector(ops, [](Operation *op) { return op->getOperand(0); });
   auto targets = llvm::map_to_vector(ops, [](Operation *op) { return targetOf(op); });
   bool haveTargets = targets.front() != nullptr;
-  return packingOfCoalesced(*plan::collectiveKindOf(ops.front()), ops.size(), storages.liesInOnePiece(inputs),
-                            haveTargets && storages.liesInOnePiece(targets));
+  return packingOfCoalesced(*plan::collectiveKindOf(ops.front()), ops.size(), storages.areAdjacent(inputs),
+                            haveTargets && storages.areAdjacent(targets));
 }
 
 } // namespace meshplan

@@ -11,12 +11,22 @@
 // CHECK-SAME: g = #base.guard<stops = true>
 // CHECK-SAME: h = #base.guard<stops = false, growth = 2.000000e+00 : f64, backoff = 5.000000e-01 : f64, interval = 3>
 // CHECK-SAME: i = #base.role<microbatch>
+// CHECK-SAME: j = #base<collective permute>
+// CHECK-SAME: k = #base.init<kind = constant, value = 0.000000e+00 : f64>
+// CHECK-SAME: l = #base.init<kind = uniform, low = 0.000000e+00 : f64, high = 1.000000e+00 : f64>
+// CHECK-SAME: m = #base.init<kind = normal, mean = 0.000000e+00 : f64, std = 1.000000e+00 : f64>
+// CHECK-SAME: n = [#base.role<forward>, #base.role<step>, #base.role<eval>, #base.role<reference>]
+// CHECK-SAME: o = [#base.rate_schedule<kind = constant>, #base.rate_schedule<kind = linear, steps = 8>, #base.rate_schedule<kind = wsd, steps = 8, decay = 2>]
 module attributes {test.attr = {
   a = #base.mesh_axis<"dp" = 2>, b = #base.operand<3>, c = #base.local<1, result 0, dim 2, offset 3, extent 4, microbatch 5>,
   d = #base.init<kind = truncated_normal, std = 0.25, mean = 0.5, low = -1.0, high = 2.0>,
   e = #base.init<kind = given, elements = dense<[1, 2]> : tensor<2xi64>>,
   f = #base.rate_schedule<kind = cosine, steps = 8, warmup = 1, min = 0.1>, g = #base.guard<stops = true>,
-  h = #base.guard<stops = false, growth = 2.0, backoff = 0.5, interval = 3>, i = #base.role<microbatch>}} {}
+  h = #base.guard<stops = false, growth = 2.0, backoff = 0.5, interval = 3>, i = #base.role<microbatch>,
+  j = #base<collective permute>, k = #base.init<kind = constant, value = 0.0>, l = #base.init<kind = uniform, low = 0.0, high = 1.0>,
+  m = #base.init<kind = normal, mean = 0.0, std = 1.0>,
+  n = [#base.role<forward>, #base.role<step>, #base.role<eval>, #base.role<reference>],
+  o = [#base.rate_schedule<kind = constant>, #base.rate_schedule<kind = linear, steps = 8>, #base.rate_schedule<kind = wsd, steps = 8, decay = 2>]}} {}
 
 // -----
 
@@ -101,3 +111,24 @@ module attributes {test.attr = #base.guard<stops = false, growth = 2.0>} {}
 // B8
 // expected-error @below {{a loss scale that changes has growth, backoff and a positive interval}}
 module attributes {test.attr = #base.guard<stops = false, interval = 3>} {}
+
+// -----
+
+// The values of #base.role
+// expected-error @below {{expected ::meshplan::base::ProgramRole to be one of: forward, step, eval, reference, microbatch}}
+// expected-error @below {{failed to parse Base_ProgramRoleAttr parameter 'value' which is to be a `::meshplan::base::ProgramRole`}}
+module attributes {test.attr = #base.role<train>} {}
+
+// -----
+
+// The kinds of #base.init
+// expected-error @below {{expected ::meshplan::base::InitKind to be one of: constant, uniform, normal, truncated_normal, given}}
+// expected-error @below {{failed to parse Base_InitAttr parameter 'kind' which is to be a `::meshplan::base::InitKind`}}
+module attributes {test.attr = #base.init<kind = zeros>} {}
+
+// -----
+
+// The kinds of #base.rate_schedule
+// expected-error @below {{expected ::meshplan::base::RateKind to be one of: constant, linear, cosine, wsd}}
+// expected-error @below {{failed to parse Base_RateScheduleAttr parameter 'kind' which is to be a `::meshplan::base::RateKind`}}
+module attributes {test.attr = #base.rate_schedule<kind = step, steps = 8>} {}

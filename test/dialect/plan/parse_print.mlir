@@ -25,6 +25,25 @@ plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"
 // CHECK: plan.precision {gather = bf16, master = f32, reduce = f32, state = f16, storage = f64}
 plan.precision {storage = f64, gather = bf16, reduce = f32, master = f32, state = f16}
 
+// CHECK: plan.precision {compute = bf16, loss_scale = #plan.loss_scale<initial = 2.000000e+00 : f64, growth = 4.000000e+00 : f64, backoff = 5.000000e-01 : f64, interval = 8>}
+plan.precision {compute = bf16, loss_scale = #plan.loss_scale<initial = 2.0, growth = 4.0, backoff = 0.5, interval = 8>}
+// CHECK: plan.style "qkv" rowwise [#plan.axis<"tp":(1)2>] as "rowwise tp" {parts = array<i64: 2, 1, 1>}
+plan.style "qkv" rowwise [#plan.axis<"tp":(1)2>] as "rowwise tp" {parts = array<i64: 2, 1, 1>}
+// CHECK: plan.style "experts" expert [#plan.axis<"tp">] as "expert tp"{{$}}
+plan.style "experts" expert [#plan.axis<"tp">] as "expert tp"
+// CHECK: plan.style "router" replicate [] as "replicate"{{$}}
+plan.style "router" replicate [] as "replicate"
+// CHECK: plan.border "up" is_input true index 1 <[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "input [n over tp, _]" {extents = array<i64: 4, 0>, names = ["n", ""]}
+plan.border "up" is_input true index 1 <[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "input [n over tp, _]" {names = ["n", ""], extents = array<i64: 4, 0>}
+// CHECK: plan.recompute "layers.0" keep ["attention", "linear"]
+plan.recompute "layers.0" keep ["attention", "linear"]
+// CHECK: plan.optimizer adamw groups [#plan.optimizer_group<lr = 1.000000e+00 : f64>] schedule <kind = linear, warmup = 1, steps = 8> clip 2.000000e+00 {nonfinite = #plan<nonfinite skip>}
+plan.optimizer adamw groups [#plan.optimizer_group<lr = 1.0>] schedule <kind = linear, warmup = 1, steps = 8> clip 2.0 {nonfinite = #plan<nonfinite skip>}
+// CHECK: plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.000000e+00 : f64>] {nonfinite = #plan<nonfinite stop>}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0>] {nonfinite = #plan<nonfinite stop>}
+// CHECK: plan.data optimizer over [#plan.axis<"dp">] bucket 0 prefetch 0 as "data dp" {average_after = 2 : i64, offload_optimizer, offload_parameters, reduce_each}
+plan.data optimizer over [#plan.axis<"dp">] bucket 0 prefetch 0 as "data dp" {reduce_each, average_after = 2, offload_parameters, offload_optimizer}
+
 // CHECK-LABEL: func.func @shardings
 // CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{"dp"}, {"tp":(1)2, "tp":(4)2}]>>
 // CHECK-SAME: tensor<4x8xf32, #plan.sharding<[{?}, {"dp", ?}], replicated = {"tp"}>>
@@ -67,6 +86,12 @@ func.func @collectives(%0: tensor<4x16xf32, #plan.sharding<[{"dp"}, {}], partial
   // CHECK: plan.all_to_all %{{.*}} [#plan.axis<"dp">] from 1 to 0
   %4 = plan.all_to_all %3 [#plan.axis<"dp">] from 1 to 0
       : tensor<4x16xf32, #plan.sharding<[{}, {"tp", "dp"}]>> -> tensor<4x16xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
+  // CHECK: plan.permute %{{.*}} [#plan.axis<"tp":(1)2>, #plan.axis<"dp">] because "rowwise tp" :
+  %5 = plan.permute %2 [#plan.axis<"tp":(1)2>, #plan.axis<"dp">] because "rowwise tp"
+      : tensor<4x16xf32, #plan.sharding<[{}, {"tp"}]>> -> tensor<4x16xf32, #plan.sharding<[{}, {"dp", "tp":(2)4}]>>
+  // CHECK: plan.reshard %{{.*}} because "replicate" :
+  %6 = plan.reshard %5 because "replicate"
+      : tensor<4x16xf32, #plan.sharding<[{}, {"dp", "tp":(2)4}]>> -> tensor<4x16xf32, #plan.sharding<[{}, {}]>>
   return
 }
 

@@ -1015,3 +1015,132 @@ plan.optimizer sgd groups []
 // M10
 // expected-error @below {{'plan.optimizer' op attribute 'groups' failed to satisfy constraint: list of groups}}
 plan.optimizer sgd groups [{lr = 1.0}]
+
+// -----
+
+// A13
+// expected-error @below {{loss scale begins as 0.000000e+00, must be positive}}
+plan.precision {loss_scale = #plan.loss_scale<initial = 0.0>}
+
+// -----
+
+// A14
+// expected-error @below {{reference to the argument of kind 'parameter' without a name}}
+func.func @a14(%x: tensor<4xf32> {plan.of = #plan.argument<parameter "">}) { return }
+
+// -----
+
+// A15
+// expected-error @below {{gain is -1.000000e+00, must be positive}}
+func.func @a15(%x: tensor<4xf32> {plan.init = #plan.init_rule<rule = xavier_normal, gain = -1.0, fan = in, text = "xavier normal gain -1", location = loc(unknown)>}) { return }
+
+// -----
+
+// A16
+// expected-error @below {{storage without a name}}
+func.func @a16(%x: tensor<4xf32> {plan.storage = #plan.storage<name = "", position = 0>}) { return }
+
+// -----
+
+// A16: the position
+// expected-error @below {{position -1 in storage "all", must be 0 or more}}
+func.func @a16(%x: tensor<4xf32> {plan.storage = #plan.storage<name = "all", position = -1>}) { return }
+
+// -----
+
+// A17
+// expected-error @below {{cause of an axis without a name}}
+module attributes {test.attr = #plan.cause<"" because "rowwise tp" at loc("a.plan":7:3)>} {}
+
+// -----
+
+// The values of #plan.kind
+// expected-error @below {{expected ::meshplan::plan::ArgumentKind to be one of: parameter, buffer, input, setting, state, accumulator}}
+// expected-error @below {{failed to parse Plan_ArgumentKindAttr parameter 'value' which is to be a `::meshplan::plan::ArgumentKind`}}
+func.func @kind(%x: tensor<4xf32> {plan.kind = #plan.kind<weight>}) { return }
+
+// -----
+
+// The values of #plan.stand_in
+// expected-error @below {{expected ::meshplan::plan::StandIn to be one of: first_operand, second_operand, ones}}
+// expected-error @below {{failed to parse Plan_StandInAttr parameter 'value' which is to be a `::meshplan::plan::StandIn`}}
+module attributes {test.attr = #plan.stand_in<zeros>} {}
+
+// -----
+
+// The values of #plan.style_kind
+// expected-error @below {{expected ::meshplan::plan::StyleKind to be one of: colwise, rowwise, sequence, expert, replicate}}
+// expected-error @below {{failed to parse Plan_StyleKindAttr parameter 'value' which is to be a `::meshplan::plan::StyleKind`}}
+plan.style "up" diagonal [] as "diagonal"
+
+// -----
+
+// The values of #plan.data_stage
+// expected-error @below {{expected ::meshplan::plan::DataStage to be one of: replicated, optimizer, gradients, parameters}}
+// expected-error @below {{failed to parse Plan_DataStageAttr parameter 'value' which is to be a `::meshplan::plan::DataStage`}}
+plan.data all over [] prefetch 0 as "data dp"
+
+// -----
+
+// The values of #plan.loss_unit
+// expected-error @below {{expected ::meshplan::plan::LossUnit to be one of: token, sequence}}
+// expected-error @below {{failed to parse Plan_LossUnitAttr parameter 'value' which is to be a `::meshplan::plan::LossUnit`}}
+plan.normalize_loss 0 per batch {}
+
+// -----
+
+// The values of #plan.optimizer_kind
+// expected-error @below {{expected ::meshplan::plan::OptimizerKind to be one of: sgd, adam, adamw}}
+// expected-error @below {{failed to parse Plan_OptimizerKindAttr parameter 'value' which is to be a `::meshplan::plan::OptimizerKind`}}
+plan.optimizer lion groups [#plan.optimizer_group<lr = 1.0>]
+
+// -----
+
+// The values of #plan.nonfinite
+// expected-error @below {{expected ::meshplan::plan::NonfiniteAction to be one of: skip, stop}}
+// expected-error @below {{failed to parse Plan_NonfiniteActionAttr parameter 'value' which is to be a `::meshplan::plan::NonfiniteAction`}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0>] {nonfinite = #plan<nonfinite wait>}
+
+// -----
+
+// M11
+// expected-error @below {{'plan.loss' op names output -1, must be 0 or more}}
+plan.loss -1
+
+// -----
+
+// M11: the other statement
+// expected-error @below {{'plan.normalize_loss' op names output -2, must be 0 or more}}
+plan.normalize_loss -2 per token
+
+// -----
+
+// M12
+// expected-error @below {{'plan.microbatches' op splits the batch into 0 microbatches, must be at least 1}}
+plan.microbatches 0
+
+// -----
+
+// M13
+// expected-error @below {{'plan.precision' op states 'i32', which is not a floating-point type}}
+plan.precision {master = f32, state = i32}
+
+// -----
+
+// M14
+// expected-error @below {{'plan.optimizer' op clips to a norm of 0.000000e+00, must be positive}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0>] clip 0.0
+
+// -----
+
+// M15
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+// expected-error @below {{'plan.data' op has a bucket of -1 bytes, prefetches 0 units and divides by 1: must be 0 or more, 0 or more and at least 1}}
+plan.data parameters over [#plan.axis<"dp">] bucket -1 prefetch 0 as "data dp"
+
+// -----
+
+// M15: the factor
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+// expected-error @below {{'plan.data' op has a bucket of 0 bytes, prefetches 0 units and divides by 0: must be 0 or more, 0 or more and at least 1}}
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {average_after = 0}

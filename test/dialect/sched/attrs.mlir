@@ -116,11 +116,59 @@ func.func private @f(!sched.tensor<[8 over {0:(1)2}, 8 over {0:(2)2, 1:(1)2}], f
 // -----
 
 // A7
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, states = -1>} {}
+
+// -----
+
+// A8
+// expected-error@+1 {{smallest peak is 6 bytes, the largest 5}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 6>} {}
+
+// -----
+
+// A8: of the evaluation
+// expected-error@+1 {{smallest peak is 2 bytes, the largest 1}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, evaluation = 1, least_evaluation = 2>} {}
+
+// -----
+
+// A9
+// expected-error@+1 {{holds 0 tensors "w", must be at least 1}}
+module attributes {test.attr = #sched.held<what = "w", module = "m", count = 0, bytes = 8>} {}
+
+// -----
+
+// A9: the bytes
+// expected-error@+1 {{holds -8 bytes of "w", must be 0 or more}}
+module attributes {test.attr = #sched.held<what = "w", module = "m", count = 1, bytes = -8>} {}
+
+// -----
+
+// A10
+// expected-error@+1 {{peak without an op}}
+module attributes {test.attr = #sched.peak<"" in "m" : <what = "w", module = "m", count = 1, bytes = 8>>} {}
+
+// -----
+
+// A11
+// expected-error@+1 {{tensors of the peak "end" are not in the order of their bytes}}
+module attributes {test.attr = #sched.peak<"end" in "" : <what = "w", module = "m", count = 1, bytes = 8>, <what = "v", module = "m", count = 1, bytes = 16>>} {}
+
+// -----
+
+// A12
+// expected-error@+1 {{time of -1 ns for operators and 2 ns for collectives, both must be 0 or more}}
+module attributes {test.attr = #sched.time<compute = -1, communication = 2>} {}
+
+// -----
+
+// A13
 // expected-error@+1 {{packs '!sched.tensor<[4], bf16>' with '!sched.tensor<[4], f32>'}}
 func.func private @types(!sched.packed<<[4], f32>, <[4], bf16>>)
 
 // -----
 
-// A8
+// A14
 // expected-error@+1 {{a token promises 'f32', must be a tensor or a packed value}}
 func.func private @token(!sched.token<f32>)

@@ -692,6 +692,37 @@ sched.program @forward {
 
 // -----
 
+// The kinds of #base.collective
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // expected-error @below {{expected ::meshplan::base::CollectiveKind to be one of: all_gather, reduce_scatter, all_reduce, all_to_all, permute}}
+  // expected-error @below {{failed to parse Base_CollectiveKindAttr parameter 'value' which is to be a `::meshplan::base::CollectiveKind`}}
+  %t = sched.start broadcast %x over @tp on @c sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+}
+
+// -----
+
+// O16
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.program @p {
+  // expected-error @below {{'sched.state' op copies a parameter, but belongs to none}}
+  %m = sched.state "m" copies : <[12], f32>
+}
+
+// -----
+
+// O17
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.program @p {
+  // expected-error @below {{'sched.state' op is a state of parameter 'w' and cannot begin with any content}}
+  %m = sched.state "m" of "w" scratch : <[12], f32>
+}
+
+// -----
+
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute

@@ -147,3 +147,27 @@ sched.program @eval.accumulate role <microbatch> runs 3 before "eval" {
 // CHECK: sched.program @eval role <eval> {
 sched.program @eval role <eval> {
 }
+
+// CHECK: sched.program @guarded role <step> guard <stops = false, growth = 2.000000e+00 : f64, backoff = 5.000000e-01 : f64, interval = 3>
+// CHECK-SAME: memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, accumulators = 9, evaluation = 8, least_evaluation = 7>
+// CHECK-SAME: time <compute = 1, communication = 2>
+// CHECK-SAME: peak <"end" in "" : <what = "layers.*.w", module = "layers.*", count = 2, bytes = 16>, <what = "input x", module = "", count = 1, bytes = 8>> {
+sched.program @guarded role <step> guard <stops = false, growth = 2.0, backoff = 0.5, interval = 3>
+    memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, accumulators = 9, evaluation = 8, least_evaluation = 7>
+    time <compute = 1, communication = 2>
+    peak <"end" in "" : <what = "layers.*.w", module = "layers.*", count = 2, bytes = 16>, <what = "input x", module = "", count = 1, bytes = 8>> {
+  // CHECK: %[[X:.*]] = sched.input "x" : <[12 over {1:(1)6}], f32>
+  %x = sched.input "x" : <[12 over {1:(1)6}], f32>
+  // CHECK: sched.start permute %[[X]] over @tp on @communication sequence 0 because "rowwise tp" in "up" :
+  %t = sched.start permute %x over @tp on @communication sequence 0 because "rowwise tp" in "up"
+    : !sched.tensor<[12 over {1:(1)6}], f32> -> <<[12 over {1:(2)3, 1:(1)2}], f32>>
+  %y = sched.wait %t on @compute : !sched.token<<[12 over {1:(2)3, 1:(1)2}], f32>>
+  %a = sched.input "a" : <[], f32, partial = sum {0:(1)2}>
+  // CHECK: sched.start all_reduce %{{.*}} over @tp on @communication sequence 1 activations bf16 :
+  %u = sched.start all_reduce %a over @tp on @communication sequence 1 activations bf16
+    : !sched.tensor<[], f32, partial = sum {0:(1)2}> -> <<[], f32>>
+  %l = sched.wait %u on @compute : !sched.token<<[], f32>>
+  sched.output "y" %y : <[12 over {1:(2)3, 1:(1)2}], f32>
+  // CHECK: sched.output "loss" %{{.*}} loss : <[], f32>
+  sched.output "loss" %l loss : <[], f32>
+}

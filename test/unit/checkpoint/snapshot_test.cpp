@@ -35,7 +35,7 @@ std::vector<int64_t> writtenElements(const LoadedSchedule &loaded, std::span<con
 
 } // namespace
 
-TEST(WrittenValues, CopiesAreDealtByTheirBytes) {
+TEST(WrittenValues, CopiesAreSplitByTheirBytes) {
   ScheduleBuilder builder({{"dp", 4}});
   std::vector<int> values;
   for (int64_t extent : {100, 1, 1, 98, 50, 50, 90, 10})

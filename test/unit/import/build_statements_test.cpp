@@ -221,7 +221,7 @@ TEST_F(BuildStatements, WhatTrains) {
               testing::EndsWith("schedule <kind = linear, steps = 8, min = 0.000000e+00 : f64> clip 2.000000e+00"));
 }
 
-TEST_F(BuildStatements, WhatIsMadeAgainByModule) {
+TEST_F(BuildStatements, WhatIsRecomputedByModule) {
   std::vector<std::string> made =
       onMesh("loss loss\noptimizer sgd\nrecompute a, b keep attention, linear\nrest: replicate");
   EXPECT_EQ(made[made.size() - 2], "recompute \"a\" keep [\"attention\", \"linear\"]");

@@ -61,7 +61,7 @@ TEST_F(LayoutsTest, UnitsThatAreTooFewAreCut) {
   EXPECT_EQ(divideFurther(12, {tp}, statement(2), mesh()).getUnit(), 2) << "enough for tp alone";
 }
 
-TEST_F(LayoutsTest, WhatIsThereIsNotMadeAgain) {
+TEST_F(LayoutsTest, WhatIsThereIsNotRecomputed) {
   layouts.decide(argument(0), sharding("[{\"tp\"}, {}]"));
   EXPECT_EQ(layouts.obtain(argument(0), sharding("[{\"tp\"}, {}]"), op(0), cause(1)), argument(0));
   Value whole = layouts.obtain(argument(0), sharding("[{}, {}]"), op(0), cause(1));

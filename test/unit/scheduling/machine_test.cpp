@@ -30,7 +30,7 @@ TEST(Machine, AKernelIsLaunchedAndAViewIsNot) {
   EXPECT_EQ(computeTime(round, 0, 0, /*isNarrow=*/true), 0);
 }
 
-TEST(Machine, TheHostIsBehindItsLink) {
+TEST(Machine, TheHostIsReachedByItsLink) {
   EXPECT_EQ(transferTime(round, 4000), 2000);
   EXPECT_EQ(transferTime(round, 1), 5) << "a copy is launched";
   EXPECT_EQ(hostTime(round, 4000), 8000);

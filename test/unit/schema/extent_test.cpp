@@ -98,7 +98,7 @@ TEST(ShardRange, OfTheLargestDim) {
   EXPECT_EQ(shardRange(INT64_MAX, INT64_MAX, 2147483647, 2147483646), (Range{INT64_MAX, 0}));
 }
 
-TEST(ShardRange, UnitsThatRepeatAreHeldByAllThatAreDealtAPart) {
+TEST(ShardRange, UnitsThatRepeatAreHeldByAllThatAreSplitAPart) {
   // 3 key heads of 8, each shared by 3 query heads, over 4: the query heads are distributed 3 + 2 + 2 + 2.
   EXPECT_EQ(shardRange(24, 8, 4, 0, 3), (Range{0, 8}));
   EXPECT_EQ(shardRange(24, 8, 4, 1, 3), (Range{8, 8}));
@@ -121,7 +121,7 @@ TEST(ShardRange, EveryConsumerFindsItsUnit) {
       }
 }
 
-TEST(ShardRanges, PartsAreDealtOneByOne) {
+TEST(ShardRanges, PartsAreSplitOneByOne) {
   // A fused qkv weight: 4 query heads, 2 key heads, 2 value heads of 2 elements, over two.
   DimSharding dim{.extent = 16, .axes = {{0, 1, 2}}, .parts = {{8, 2}, {4, 2}, {4, 2}}};
   EXPECT_THAT(shardRanges(dim, 0), ElementsAre(Range{0, 4}, Range{8, 2}, Range{12, 2}));
@@ -155,7 +155,7 @@ TEST(ShardRanges, AUnitLiesWhereItsShareOfTheDimLies) {
         }
 }
 
-TEST(ShardRanges, EachPartIsDealtAsADimOfItsOwn) {
+TEST(ShardRanges, EachPartIsSplitAsADimOfItsOwn) {
   for (const std::vector<int64_t> &parts : {std::vector<int64_t>{4}, {0, 6}, {2, 2, 2}, {14, 0, 2}})
     for (int64_t count = 1; count <= 8; ++count) {
       DimSharding dim{.extent = std::accumulate(parts.begin(), parts.end(), int64_t(0)),

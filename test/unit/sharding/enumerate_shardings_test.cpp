@@ -135,7 +135,7 @@ TEST_F(EnumerateShardings, UnevenShardsBelowAnotherFactorCannotBeSaid) {
               UnorderedElementsAre("{} -> {}{}", "{x} -> {x}{}", "{y} -> {y}{}"));
 }
 
-TEST_F(EnumerateShardings, FactorsAreDealtInUnits) {
+TEST_F(EnumerateShardings, FactorsAreSplitInUnits) {
   FactorRule rule;
   rule.add(12, FactorKind::parallel, 4);
   addTensor(rule.results, {{0}});

@@ -106,7 +106,7 @@ TEST_F(ProjectionTest, AHeadIsNotCut) {
   EXPECT_THAT(projection.factors[0].axes, IsEmpty());
 }
 
-TEST_F(ProjectionTest, HeadsAreDealtUnevenly) {
+TEST_F(ProjectionTest, HeadsAreSplitUnevenly) {
   Projection projection = project(dimOf({9, 64}), {axis("two")}, 64);
   EXPECT_FALSE(projection.misfit);
   EXPECT_THAT(projection.factors[0].axes, ElementsAre(axis("two")));

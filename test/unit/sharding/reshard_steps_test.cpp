@@ -121,7 +121,7 @@ TEST_F(ReshardSteps, ShardsOfOneSizeAreExchangedWhole) {
   });
 }
 
-TEST_F(ReshardSteps, ShardsOfSeveralSizesAreDealtAnew) {
+TEST_F(ReshardSteps, ShardsOfSeveralSizesAreSplitAgain) {
   check({
       // 7 elements are 4 and 3: the gather yields the larger half.
       {"7xf32", R"([{"a"}])", R"([{"b"}])", "all_gather a dim 0; slice b dim 0", 14},

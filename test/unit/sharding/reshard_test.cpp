@@ -185,7 +185,7 @@ TEST_F(ReshardTest, AnAxisIsTakenFromAnUnevenDimWithoutMovingTheRest) {
   EXPECT_EQ(steps[0].axes.size(), 1u);
 }
 
-TEST_F(ReshardTest, AnotherUnitIsDealtAnew) {
+TEST_F(ReshardTest, AnotherUnitIsSplitAgain) {
   MeshOp mesh = makeMesh({{"a", 2}});
   ShardingAttr from = sharding({{}}).withDim(0, divideDim(9 * 64, {axis("a")}, mesh, 64));
   ShardingAttr to = sharding({{}}).withDim(0, divideDim(9 * 64, {axis("a")}, mesh, 192));

@@ -154,7 +154,7 @@ TEST(AttentionTest, StridedHeads) {
 }
 
 /// Each rank has some of the query heads, and the key heads that they read: neighbours may share a key head.
-TEST(AttentionTest, HeadsDealtToRanksReadTheirKeyHeads) {
+TEST(AttentionTest, HeadsSplitToRanksReadTheirKeyHeads) {
   for (auto [heads, keyHeads] : {std::pair<int64_t, int64_t>(6, 2), {6, 3}, {9, 3}, {4, 4}, {5, 1}}) {
     Case c{.name = "", .heads = heads, .keyHeads = keyHeads, .causal = true, .dropout = 0.4};
     Inputs inputs = makeInputs(c);
@@ -186,7 +186,7 @@ TEST(AttentionTest, HeadsDealtToRanksReadTheirKeyHeads) {
   }
 }
 
-TEST(AttentionTest, SamplesDealtToRanksDropAsTheWhole) {
+TEST(AttentionTest, SamplesSplitToRanksDropAsTheWhole) {
   Case c{.name = "", .batch = 5, .dropout = 0.4};
   Inputs inputs = makeInputs(c);
   at::Tensor out = attentionByDefinition(c, inputs).out;

@@ -91,7 +91,7 @@ FoldedMask MaskFolder::foldWhole(Value mask, plan::CallOp attention) {
 }
 
 /// The tensor before copies and expansions.
-static Value behindCopies(Value value) {
+static Value copiedFrom(Value value) {
   while (auto call = value.getDefiningOp<plan::CallOp>()) {
     bool copies = llvm::is_contained(
         {"aten.clone.default", "aten.contiguous.default", "aten.alias.default", "aten.expand.default"},
@@ -109,7 +109,7 @@ std::optional<MaskAddends> MaskFolder::splitIntoAddends(Value mask) {
   SmallVector<Value> open{mask};
   while (!open.empty()) {
     // Each step looks for the largest part that is a mask as a whole before it takes a sum apart.
-    Value value = behindCopies(open.pop_back_val());
+    Value value = copiedFrom(open.pop_back_val());
     // As an addend, a boolean is the number 0 or 1, not a mask.
     if (typeOf(value).getElementType().isInteger(1))
       return std::nullopt;

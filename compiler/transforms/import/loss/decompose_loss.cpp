@@ -33,7 +33,7 @@ using namespace mlir;
 using namespace meshplan;
 
 /// The inputs of the model from which a value is computed.
-static llvm::SetVector<BlockArgument> inputsBehind(Value value) {
+static llvm::SetVector<BlockArgument> inputsReadBy(Value value) {
   llvm::SetVector<BlockArgument> inputs;
   llvm::SetVector<Value> open;
   open.insert(value);
@@ -54,11 +54,11 @@ static LogicalResult reportOtherTargets(plan::CallOp call, unsigned logits, unsi
   auto count = [&](unsigned operand) {
     return cast<RankedTensorType>(call.getOperand(operand).getType()).getDimSize(0);
   };
-  llvm::SetVector<BlockArgument> ofTarget = inputsBehind(call.getOperand(target));
+  llvm::SetVector<BlockArgument> ofTarget = inputsReadBy(call.getOperand(target));
   auto diagnostic = emitError(ofTarget.empty() ? call.getLoc() : ofTarget.front().getLoc())
                     << "the loss " << operatorText(call.getTarget(), call.getModule()) << " has " << count(logits)
                     << " rows of logits and " << count(target) << " targets";
-  for (BlockArgument input : inputsBehind(call.getOperand(logits)))
+  for (BlockArgument input : inputsReadBy(call.getOperand(logits)))
     if (!ofTarget.contains(input))
       diagnostic.attachNote(input.getLoc()) << "the logits are computed from this input";
   diagnostic.attachNote() << "help: give corresponding dims of the inputs the same size";

@@ -28,7 +28,7 @@ using namespace mlir;
 using namespace meshplan;
 
 /// The losses that a call converts, reshapes or sums; the plan replaces the sum by its own. Null for other calls.
-static Value lossesBehind(plan::CallOp call) {
+static Value reducedLosses(plan::CallOp call) {
   static constexpr StringRef targets[] = {"aten.to.dtype", "aten.sum.default", "aten.sum.dim_IntList",
                                           "aten.mean.default", "aten.mean.dim"};
   std::optional<unsigned> self = CallView::of(call).getOperand("self");
@@ -96,7 +96,7 @@ LogicalResult LossNormalizer::run() {
   output.set(converted(*mean, typeOf(old).getElementType()));
   // Erases the old reduction, back to the call itself, if nothing else reads it.
   for (auto maker = old.getDefiningOp<plan::CallOp>(); maker && maker->use_empty();) {
-    auto next = maker == call ? plan::CallOp() : lossesBehind(maker).getDefiningOp<plan::CallOp>();
+    auto next = maker == call ? plan::CallOp() : reducedLosses(maker).getDefiningOp<plan::CallOp>();
     maker.erase();
     maker = next;
   }
@@ -109,7 +109,7 @@ FailureOr<plan::CallOp> LossNormalizer::findCall() {
     if (maker && isClassLoss(maker.getTarget()) && value == maker.getResult(0) &&
         CallView::of(maker).getOperand("target"))
       return maker;
-    value = maker ? lossesBehind(maker) : Value();
+    value = maker ? reducedLosses(maker) : Value();
     if (!value)
       return reportOtherLoss(maker);
   }

@@ -49,7 +49,7 @@ TEST_F(AttentionDerivative, TheLogarithmOfTheSumHasNone) {
             "refused: the logarithm of the sum of an attention's weights has no derivative");
 }
 
-TEST_F(AttentionDerivative, DropoutByNumberIsMadeAgain) {
+TEST_F(AttentionDerivative, DropoutByNumberIsRecomputed) {
   EXPECT_EQ(deriveOnly({0, 1, 2}, "meshplan.attention",
                        (llvm::Twine(sides) + ", dropout = 0.1, seed = $3, step = $4, number = 2 : i64").str(),
                        "2x6x8x4xf32, 2x6x8x4xf32, 2x6x8x4xf32, f64, f64 -> 2x6x8x4xf32, 2x6x8xf32!"),

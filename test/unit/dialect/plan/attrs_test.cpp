@@ -152,7 +152,7 @@ const char *const dealt[] = {"unit 1",
                              "unit 24, repeat 4"};
 const char *const overs[] = {"\"dp\"", "\"tp\"", "\"tp\":(1)2", "\"tp\":(2)3", "\"dp\", \"tp\"", "\"tp\":(2)3, \"dp\""};
 
-TEST_F(PlanAttrs, TheCanonicalDimIsDealtAlike) {
+TEST_F(PlanAttrs, TheCanonicalDimIsSplitAlike) {
   for (StringRef over : overs)
     for (StringRef how : dealt) {
       DimShardingAttr given = dim((over + ", " + how).str()), canonical = canonicalDim(24, given, mesh());
@@ -161,7 +161,7 @@ TEST_F(PlanAttrs, TheCanonicalDimIsDealtAlike) {
     }
 }
 
-TEST_F(PlanAttrs, DimsThatAreDealtAlikeAreOneCanonicalDim) {
+TEST_F(PlanAttrs, DimsThatAreSplitAlikeAreOneCanonicalDim) {
   for (StringRef over : overs)
     for (size_t i = 0; i < 8; ++i)
       for (size_t j = 0; j < i; ++j) {

@@ -127,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, CollectiveStepTest,
                                          Layout{{5, 2}, 0, 5}, Layout{{3, 20}, 1, 4}, Layout{{15, 4}, 0, 1, {9, 3, 3}},
                                          Layout{{4, 16}, 1, 2, {8, 4, 4}}, Layout{{2, 4}, 0}));
 
-TEST(CollectiveStepTest, MaximumOfColumnsDealtUnevenly) {
+TEST(CollectiveStepTest, MaximumOfColumnsSplitUnevenly) {
   ScheduleBuilder builder({{"tp", 3}});
   int x = builder.input("x", {{4}, {7, {"tp"}}});
   int part = builder.value({{4}}, DType::f64, {"tp"}, artifact::Reduction::max), max = builder.value({{4}});

@@ -168,18 +168,18 @@ TEST_F(DimBlocksTest, PartsOfAFusedWeightHaveBlocksOfTheirOwn) {
   auto inParts = [&](llvm::StringRef axis, llvm::ArrayRef<DimPart> parts) {
     return blocks->divide(weight, 0, {AxisRefAttr::get(&context, axis)}, mesh(), parts);
   };
-  auto dealtInParts = [&](llvm::StringRef axis, llvm::ArrayRef<DimPart> parts) {
+  auto splitInParts = [&](llvm::StringRef axis, llvm::ArrayRef<DimPart> parts) {
     return divideDim(48, {AxisRefAttr::get(&context, axis)}, mesh(), 1, parts);
   };
-  EXPECT_EQ(inParts("tp", {24, 12, 12}), dealtInParts("tp", {{24, 8}, {12, 4}, {12, 4}})) << "groups of two queries";
-  EXPECT_EQ(inParts("four", {24, 12, 12}), dealtInParts("four", {{24, 4}, {12, 4, 2}, {12, 4, 2}}))
+  EXPECT_EQ(inParts("tp", {24, 12, 12}), splitInParts("tp", {{24, 8}, {12, 4}, {12, 4}})) << "groups of two queries";
+  EXPECT_EQ(inParts("four", {24, 12, 12}), splitInParts("four", {{24, 4}, {12, 4, 2}, {12, 4, 2}}))
       << "queries, and the keys that they need";
-  EXPECT_EQ(inParts("big", {24, 12, 12}), dealtInParts("big", {24, 12, 12})) << "fewer queries than shards";
+  EXPECT_EQ(inParts("big", {24, 12, 12}), splitInParts("big", {24, 12, 12})) << "fewer queries than shards";
   // Parts of the plan that are not those of the model.
-  EXPECT_EQ(inParts("tp", {24, 24}), dealtInParts("tp", {{24, 8}, {24, 4}}));
-  EXPECT_EQ(inParts("four", {24, 24}), dealtInParts("four", {24, 24})) << "keys and values are shared one by one";
+  EXPECT_EQ(inParts("tp", {24, 24}), splitInParts("tp", {{24, 8}, {24, 4}}));
+  EXPECT_EQ(inParts("four", {24, 24}), splitInParts("four", {24, 24})) << "keys and values are shared one by one";
   // A replicated part.
-  EXPECT_EQ(inParts("four", {24, {12, 12, 4}, 12}), dealtInParts("four", {{24, 4}, {12, 12, 4}, {12, 4, 2}}));
+  EXPECT_EQ(inParts("four", {24, {12, 12, 4}, 12}), splitInParts("four", {{24, 4}, {12, 12, 4}, {12, 4, 2}}));
   EXPECT_EQ(ofArgument(1, 0), 8) << "in one run";
 }
 
@@ -204,12 +204,12 @@ TEST_F(DimBlocksTest, PartsThatAViewCountsHaveTheBlocksOfTheSource) {
   auto inParts = [&](unsigned argument, llvm::ArrayRef<DimPart> parts) {
     return blocks->divide(program.getArgument(argument), 0, {AxisRefAttr::get(&context, "four")}, mesh(), parts);
   };
-  auto dealtInParts = [&](int64_t extent, llvm::ArrayRef<DimPart> parts) {
+  auto splitInParts = [&](int64_t extent, llvm::ArrayRef<DimPart> parts) {
     return divideDim(extent, {AxisRefAttr::get(&context, "four")}, mesh(), 1, parts);
   };
-  EXPECT_EQ(inParts(1, {24, 24, 24}), dealtInParts(72, {{24, 4}, {24, 4}, {24, 4}})) << "six heads over four ranks";
-  EXPECT_EQ(inParts(1, {36, 36}), dealtInParts(72, {36, 36})) << "parts that no view counts";
-  EXPECT_EQ(inParts(2, {24, 24}), dealtInParts(48, {24, 24})) << "views that count differently";
+  EXPECT_EQ(inParts(1, {24, 24, 24}), splitInParts(72, {{24, 4}, {24, 4}, {24, 4}})) << "six heads over four ranks";
+  EXPECT_EQ(inParts(1, {36, 36}), splitInParts(72, {36, 36})) << "parts that no view counts";
+  EXPECT_EQ(inParts(2, {24, 24}), splitInParts(48, {24, 24})) << "views that count differently";
 }
 
 // Each key is the mean of two queries. A shard per query would need both queries of its key, and so compute both.

@@ -63,7 +63,7 @@ TEST_F(StoragesTest, TargetsAreThoseOfCollectives) {
 
 TEST_F(StoragesTest, APieceIsARunOfOneStorage) {
   StorageMap map(function());
-  auto holds = [&](std::vector<Value> values) { return map.liesInOnePiece(values); };
+  auto holds = [&](std::vector<Value> values) { return map.areAdjacent(values); };
   EXPECT_TRUE(holds({argument(0), argument(1), argument(2)}));
   EXPECT_TRUE(holds({argument(1), argument(2)}));
   EXPECT_TRUE(holds({made(1), argument(1)})) << "the new content of an argument";

@@ -310,7 +310,7 @@ TEST(AttentionGradientTest, IsAsExactAsPyTorchWhereOneScoreDominates) {
 }
 
 /// Each rank has some of the query heads, and the key heads that they read: neighbours may share a key head.
-TEST(AttentionGradientTest, HeadsDealtToRanksAddUp) {
+TEST(AttentionGradientTest, HeadsSplitToRanksAddUp) {
   for (auto [heads, keyHeads] : {std::pair<int64_t, int64_t>(6, 2), {6, 3}, {9, 3}, {4, 4}, {5, 1}}) {
     Case c{.name = "",
            .heads = heads,

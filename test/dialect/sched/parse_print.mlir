@@ -160,13 +160,13 @@ sched.program @guarded role <step> guard <stops = false, growth = 2.0, backoff =
   %x = sched.input "x" : <[12 over {1:(1)6}], f32>
   // CHECK: sched.start permute %[[X]] over @tp on @communication sequence 0 because "rowwise tp" in "up" :
   %t = sched.start permute %x over @tp on @communication sequence 0 because "rowwise tp" in "up"
-    : !sched.tensor<[12 over {1:(1)6}], f32> -> <<[12 over {1:(2)3, 1:(1)2}], f32>>
-  %y = sched.wait %t on @compute : !sched.token<<[12 over {1:(2)3, 1:(1)2}], f32>>
+    : !sched.tensor<[12 over {1:(1)6}], f32> -> <!sched.tensor<[12 over {1:(2)3, 1:(1)2}], f32>>
+  %y = sched.wait %t on @compute : !sched.token<!sched.tensor<[12 over {1:(2)3, 1:(1)2}], f32>>
   %a = sched.input "a" : <[], f32, partial = sum {0:(1)2}>
   // CHECK: sched.start all_reduce %{{.*}} over @tp on @communication sequence 1 activations bf16 :
   %u = sched.start all_reduce %a over @tp on @communication sequence 1 activations bf16
-    : !sched.tensor<[], f32, partial = sum {0:(1)2}> -> <<[], f32>>
-  %l = sched.wait %u on @compute : !sched.token<<[], f32>>
+    : !sched.tensor<[], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[], f32>>
+  %l = sched.wait %u on @compute : !sched.token<!sched.tensor<[], f32>>
   sched.output "y" %y : <[12 over {1:(2)3, 1:(1)2}], f32>
   // CHECK: sched.output "loss" %{{.*}} loss : <[], f32>
   sched.output "loss" %l loss : <[], f32>

@@ -158,14 +158,14 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
     MESHPLAN_RETURN_IF_ERROR(training.run());
     if (training.outcome().nonfinite > 0)
       std::printf("%s\n", training.describeOutcome().c_str());
-    MESHPLAN_RETURN_IF_ERROR(training.executor().writeOutputs(output.writer(), "step" + std::to_string(step) + "."));
+    MESHPLAN_RETURN_IF_ERROR(training.walk().writeOutputs(output.writer(), "step" + std::to_string(step) + "."));
     MESHPLAN_RETURN_IF_ERROR(saving.poll(training, step));
   }
-  MESHPLAN_RETURN_IF_ERROR(saving.finish(training.executor().place()));
+  MESHPLAN_RETURN_IF_ERROR(saving.finish(training.walk().view()));
   metered.peak = pools.tensors->peak();
   metered.hostPeak = pools.left->peak();
-  MESHPLAN_RETURN_IF_ERROR(training.executor().writeHeld(output.writer()));
-  printMemory(training.executor().place(), metered, training.executor().residentBytes(), training.packedBytes());
+  MESHPLAN_RETURN_IF_ERROR(training.walk().writeHeld(output.writer()));
+  printMemory(training.walk().view(), metered, training.walk().residentBytes(), training.packedBytes());
   return output.commit();
 }
 

@@ -2,7 +2,11 @@
 //
 // A program of one rank as a scheduling problem. Every rank runs the same program, so there is one list of operations.
 // Sizes that differ between ranks are given for each rank class (the rank with the largest shards, and the one with the
-// smallest).
+// smallest). Time is in whole nanoseconds.
+//
+// Operations run on lanes: one after the other on one lane, at the same time on different lanes. Lanes are not
+// resources: what is limited are the links that transfers of all lanes share, and the cores of the rank. simulate.h
+// says how long a solution takes under these limits.
 //
 // Plain data without IR or state. check() says whether the problem is complete and consistent; solvers may rely on it.
 //
@@ -31,9 +35,37 @@ enum class Memory { device, host };
 struct Communicator {
   std::string name;
   llvm::SmallVector<AxisRef, 2> axes;
+};
 
-  /// True if a group of this communicator and a group of `other` can share more than one rank.
-  bool overlaps(const Communicator &other) const;
+enum class LaneKind {
+  compute,     ///< the kernels of the rank, in the order of the list; at most one lane
+  collectives, ///< of one communicator, or of several
+  copies,      ///< between device and host memory, in one direction
+};
+
+/// Operations on one lane run one after the other, in the order in which they are issued.
+struct Lane {
+  std::string name;
+  LaneKind kind = LaneKind::compute;
+};
+
+/// What carries transfers. Everything that crosses it at the same time shares its rate.
+struct Link {
+  std::string name;
+  int64_t bytesPerSecond = 0;
+};
+
+/// Bytes that an operation sends over a link, on the rank that sends most.
+struct Transfer {
+  unsigned link = 0; ///< index into Problem::links
+  int64_t bytes = 0;
+};
+
+/// A collective, or a pair of send and receive, that several pipeline coordinates take part in. It has the same name in
+/// the problems of all of them.
+struct Instance {
+  std::string name;
+  llvm::SmallVector<unsigned, 1> others; ///< the coordinates that take part besides the operation's own
 };
 
 /// A tensor of the program.
@@ -47,11 +79,17 @@ struct Buffer {
   Memory memory = Memory::device;
 };
 
-/// An operation of the program. One with a communicator is a collective, which is started and waited for.
+/// An operation of the program. One on the compute lane runs. One on another lane is asynchronous: it is started and
+/// waited for. One with a communicator is a collective.
 struct Operation {
   std::string name;
-  unsigned stream = 0;                     ///< index into Problem::streams
-  int64_t duration = 0;                    ///< nanoseconds on the rank with the most work, see machine.h
+  unsigned lane = 0;    ///< index into Problem::lanes
+  int64_t duration = 0; ///< on the compute lane: alone, on the rank with the most work
+  int64_t latency = 0;  ///< on other lanes: from its beginning to the first byte
+  /// On other lanes: all are crossed at the same time, so the slowest link decides.
+  llvm::SmallVector<Transfer, 2> transfers;
+  int64_t cores =
+      0; ///< thousandths of a core that it keeps busy while it runs alone (a collective: while it transfers)
   llvm::SmallVector<unsigned, 4> consumed; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 2> produced; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 1> after;    ///< operations that must be over, besides the producers of `consumed`
@@ -66,23 +104,48 @@ struct Operation {
   ClassBytes earlyFreed;
   std::optional<unsigned> communicator; ///< index into Problem::communicators
 
-  bool blocking = false; ///< a collective that is waited for where it starts
+  bool blocking = false; ///< is waited for where it starts
+
+  /// What it is a part of on several pipeline coordinates; empty for a collective inside one coordinate. Several are
+  /// one grouped launch, in which none waits for another (ncclGroupStart).
+  llvm::SmallVector<Instance, 1> instances;
 
   bool isCollective() const { return communicator.has_value(); }
 };
 
+/// Nanoseconds of a transfer over a link that nothing else uses.
+int64_t timeOnLink(int64_t bytes, int64_t bytesPerSecond);
+
+/// Speeds while the rank computes and transfers at the same time, in thousandths of the speeds alone.
+struct OverlapSpeed {
+  int64_t compute = 1000;  ///< of computing, while an operation of another lane transfers
+  int64_t transfer = 1000; ///< of transfers, while the compute lane runs an operation
+};
+
 struct Problem {
   unsigned rankClasses = 1;
-  std::vector<std::string> streams;
+  std::vector<Lane> lanes;
+  std::vector<Link> links;
+  int64_t cores = 0; ///< of the rank, in thousandths; 0 if operations do not share any
+  OverlapSpeed overlapSpeed;
+  int64_t issueTime = 0; ///< that the host takes to issue an operation
   std::vector<Communicator> communicators;
   std::vector<Buffer> buffers;
   /// In an order that respects their dependencies.
   std::vector<Operation> operations;
   /// Temporaries of the caller while it receives the kept buffers; empty means none.
   ClassBytes handover;
+  /// Bytes of device memory that a solution may hold at once; empty means that it is not limited.
+  ClassBytes memoryLimit;
 
-  /// Fails, with the rule's label (K1 to K7) and both sides in the message, if the problem is inconsistent.
+  /// Fails, with the rule's label (K1 to K9) and both sides in the message, if the problem is inconsistent.
   llvm::Error check() const;
+
+  /// True if the operation is started and waited for.
+  bool isAsynchronous(const Operation &operation) const { return lanes[operation.lane].kind != LaneKind::compute; }
+
+  /// Nanoseconds of the operation if nothing else runs.
+  int64_t timeAlone(const Operation &operation) const;
 
   /// The operation that produces each buffer; none for permanent ones. Only after check().
   std::vector<std::optional<unsigned>> producers() const;

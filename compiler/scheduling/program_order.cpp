@@ -7,10 +7,10 @@
 //   solution:  run a, start g, run b, wait g, run y, start r, run z, wait r      (frees left out)
 //
 // The gather starts when `a` is complete and overlaps with `b`; the reduction
-// overlaps with `z`. Three things bound the memory and order that this costs:
+// overlaps with `z`. Two things bound the memory that this costs:
 // - placeStarts() lets at most two gathers of a communicator run ahead;
-// - makeRoom() bounds the inputs that unfinished reductions keep alive;
-// - issue() waits for collectives that must not be in flight together.
+// - makeRoom() bounds the inputs that unfinished reductions keep alive.
+// Copies to and from the host start and are waited for like collectives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,16 +79,17 @@ static bool grows(const Problem &problem, const Operation &operation) {
 /// gather of an activation for the backward pass) moves up no further than the last but one growing collective of its
 /// communicator, so that at most two such results wait for their readers.
 void ProgramOrder::placeStarts() {
-  llvm::DenseMap<unsigned, std::pair<unsigned, unsigned>> growing; // by communicator, the last but one and the last
+  // By lane and communicator: the last but one and the last.
+  llvm::DenseMap<std::pair<unsigned, unsigned>, std::pair<unsigned, unsigned>> growing;
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
-    if (!operation.isCollective())
+    if (!problem.isAsynchronous(operation))
       continue;
     std::optional<unsigned> last;
     problem.forEachDependency(operation, producers, [&](unsigned other) { last = std::max(last.value_or(0), other); });
-    bool afterCompute = last && !problem.operations[*last].isCollective();
+    bool afterCompute = last && !problem.isAsynchronous(problem.operations[*last]);
     unsigned place = afterCompute ? *last : index;
     if (grows(problem, operation)) {
-      auto &[lastButOne, previous] = growing[*operation.communicator];
+      auto &[lastButOne, previous] = growing[{operation.lane, operation.communicator.value_or(0)}];
       place = std::max(place, lastButOne);
       lastButOne = std::exchange(previous, index);
     }
@@ -103,7 +104,7 @@ void ProgramOrder::findReleased() {
       lastReader[problem.storageOf(buffer)] = index;
   released.resize(problem.operations.size());
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
-    if (!operation.isCollective() || grows(problem, operation))
+    if (!problem.isAsynchronous(operation) || grows(problem, operation))
       continue;
     llvm::SmallVector<unsigned> storages;
     for (unsigned buffer : operation.consumed)
@@ -137,13 +138,10 @@ void ProgramOrder::wait(unsigned index) {
 void ProgramOrder::issue(unsigned index) {
   const Operation &operation = problem.operations[index];
   problem.forEachDependency(operation, producers, [&](unsigned other) { wait(other); });
-  if (!operation.isCollective()) {
+  if (!problem.isAsynchronous(operation)) {
     solution.steps.push_back({StepKind::run, index});
     return;
   }
-  for (unsigned other : std::vector<unsigned>(inFlight))
-    if (inConflict(problem, problem.operations[other], operation))
-      wait(other);
   makeRoom(index);
   inFlight.push_back(index);
   solution.steps.push_back({StepKind::start, index});
@@ -179,7 +177,7 @@ Solution ProgramOrder::solve() {
   placeStarts();
   findReleased();
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
-    if (!operation.isCollective())
+    if (!problem.isAsynchronous(operation))
       issue(index);
     for (unsigned collective : startedBy[index])
       issue(collective);

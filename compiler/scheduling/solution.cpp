@@ -27,5 +27,12 @@ std::string meshplan::scheduling::describe(const Problem &problem, Step step) {
 Error meshplan::scheduling::verify(const Problem &problem, const Solution &solution) {
   if (Error error = verifyLifetimes(problem, solution))
     return error;
-  return verifyCollectives(problem, solution);
+  return verifyMemory(problem, solution);
+}
+
+Error meshplan::scheduling::verify(llvm::ArrayRef<Coordinate> coordinates) {
+  for (const Coordinate &coordinate : coordinates)
+    if (Error error = verify(coordinate.problem, coordinate.solution))
+      return llvm::createStringError("coordinate '" + coordinate.name + "': " + llvm::toString(std::move(error)));
+  return verifyOrder(coordinates);
 }

@@ -10,6 +10,7 @@
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 using namespace mlir;
 using meshplan::scheduling::Buffer;
@@ -35,6 +36,9 @@ unsigned CommunicatorTable::get(ArrayAttr axes, LayoutTable &layouts) {
   communicators.push_back({std::move(name), layouts.resolve(refs)});
   return entry->second;
 }
+
+/// The links of every program, as indices into Problem::links.
+static constexpr unsigned nodeLink = 0, networkLink = 1;
 
 static scheduling::Memory memoryOf(Value value) {
   return plan::isOnHost(value) ? scheduling::Memory::host : scheduling::Memory::device;
@@ -97,7 +101,7 @@ unsigned Projector::addBuffer(Value value, Buffer buffer) {
 scheduling::Operation &Projector::addOperation(ArrayRef<Operation *> ops, StringRef name) {
   scheduling::Operation &operation = result.problem.operations.emplace_back();
   operation.name = (name + " " + Twine(result.operations.size())).str();
-  operation.stream = computeStream;
+  operation.lane = computeLane;
   for (Operation *op : ops)
     for (Value operand : op->getOperands()) {
       operation.consumed.push_back(bufferOf.lookup(operand));
@@ -231,14 +235,16 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   Operation &first = *ops.front();
   unsigned communicator = communicators.get(first.getAttrOfType<ArrayAttr>("axes"), layouts);
   scheduling::Operation &operation = addOperation(ops, first.getName().stripDialect());
-  operation.stream = communicationStream;
+  operation.lane = communicationLane;
   operation.communicator = communicator;
   operation.blocking = first.hasAttr("blocking");
   ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
   double sent = 0;
   for (Operation *op : ops)
     sent += sentBytes(op, plan::getMesh(op));
-  operation.duration = scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
+  bool isInNode = scheduling::groupSpan(axes, layouts.axisSizes()) <= machine.ranksOfNode;
+  operation.latency = std::llround(machine.collectiveSeconds * 1e9);
+  operation.transfers = {{isInNode ? nodeLink : networkLink, std::llround(sent)}};
   ClassBytes none(layouts.rankClasses(), 0);
   operation.workspace = operation.lateResults = operation.earlyFreed = none;
   ClassPacking packing = packings.get(ops);
@@ -301,7 +307,8 @@ LogicalResult Projector::projectOp(Operation &op) {
 FailureOr<ProjectedFunction> Projector::project() {
   result.problem.rankClasses = layouts.rankClasses();
   result.problem.handover.assign(layouts.rankClasses(), 0);
-  result.problem.streams = {"compute", "communication"};
+  result.problem.lanes = {{"compute"}, {"communication", scheduling::LaneKind::collectives}};
+  result.problem.links = {{"node", std::llround(machine.nodeBytes)}, {"network", std::llround(machine.networkBytes)}};
   for (BlockArgument argument : function.getArguments()) {
     if (failed(checkType(function, argument.getType())))
       return failure();

@@ -7,6 +7,7 @@
 #include "compiler/scheduling/problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
+#include <utility>
 
 using namespace meshplan;
 using namespace meshplan::scheduling;
@@ -269,9 +270,37 @@ static Error checkCosts(const Problem &problem) {
   return Error::success();
 }
 
+/// K10: what may be merged is on one communicator, and in one list; nothing of it is between coordinates.
+static Error checkMergeables(const Problem &problem) {
+  std::vector<const Mergeable *> listOf(problem.operations.size(), nullptr);
+  for (const Mergeable &mergeable : problem.mergeables) {
+    const Operation *first = nullptr;
+    for (const MergeMember &member : mergeable.members) {
+      auto refuse = [&](const Twine &why) {
+        return createStringError("K10: '" + mergeable.name + "' may not merge " + why);
+      };
+      if (member.operation >= problem.operations.size())
+        return refuse("operation " + Twine(member.operation) + " of " + Twine(problem.operations.size()));
+      const Operation &operation = problem.operations[member.operation];
+      first = first ? first : &operation;
+      if (!operation.isCollective() || !operation.instances.empty())
+        return refuse("'" + operation.name + "', which is not a collective of one coordinate");
+      if (operation.communicator != first->communicator)
+        return refuse("'" + first->name + "' and '" + operation.name + "', which are on different communicators");
+      if (const Mergeable *&other = listOf[member.operation]; std::exchange(other, &mergeable))
+        return refuse("'" + operation.name + "', which is merged in another list or twice");
+      if (member.bytes < 0 || member.packTime < 0 || member.packTime > mostTime ||
+          (!member.packBytes.empty() && member.packBytes.size() != problem.rankClasses) ||
+          llvm::any_of(member.packBytes, [](int64_t bytes) { return bytes < 0; }))
+        return refuse("'" + operation.name + "' at negative costs, or without sizes for each rank class");
+    }
+  }
+  return Error::success();
+}
+
 Error Problem::check() const {
   for (auto rule : {checkIndices, checkSizes, checkTimes, checkProducers, checkOrder, checkViews, checkOverwriting,
-                    checkLanes, checkCosts})
+                    checkLanes, checkCosts, checkMergeables})
     if (Error error = rule(*this))
       return error;
   return Error::success();

@@ -113,6 +113,22 @@ struct Operation {
   bool isCollective() const { return communicator.has_value(); }
 };
 
+/// A collective that may travel together with others, and what that costs.
+struct MergeMember {
+  unsigned operation = 0; ///< index into Problem::operations
+  int64_t bytes = 0;      ///< that count for Mergeable::mostBytes
+  int64_t packTime = 0;   ///< to copy its tensors into the common buffer and back, which adds to the latency
+  ClassBytes packBytes;   ///< of the common buffer, which add to the workspace; empty means none
+};
+
+/// Collectives of one kind, communicator and dtype. A solution may merge any of them into one (choices.h): this saves
+/// latencies, and costs waiting for the last input, packing, and results that all begin to exist at once.
+struct Mergeable {
+  std::string name;
+  llvm::SmallVector<MergeMember, 4> members;
+  int64_t mostBytes = 0; ///< of those that travel together; 0 if it is not limited
+};
+
 /// Nanoseconds of a transfer over a link that nothing else uses.
 int64_t timeOnLink(int64_t bytes, int64_t bytesPerSecond);
 
@@ -133,12 +149,13 @@ struct Problem {
   std::vector<Buffer> buffers;
   /// In an order that respects their dependencies.
   std::vector<Operation> operations;
+  std::vector<Mergeable> mergeables;
   /// Temporaries of the caller while it receives the kept buffers; empty means none.
   ClassBytes handover;
   /// Bytes of device memory that a solution may hold at once; empty means that it is not limited.
   ClassBytes memoryLimit;
 
-  /// Fails, with the rule's label (K1 to K9) and both sides in the message, if the problem is inconsistent.
+  /// Fails, with the rule's label (K1 to K10) and both sides in the message, if the problem is inconsistent.
   llvm::Error check() const;
 
   /// True if the operation is started and waited for.

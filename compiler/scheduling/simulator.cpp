@@ -56,7 +56,8 @@ Simulator::Actives Simulator::findActive() {
   return actives;
 }
 
-/// Speeds under max-min fairness: all rise together until a resource is full; those that use it stay, the others go on.
+/// Speeds under max-min fairness: all rise together until a resource is full; those that use it stay, the others rise
+/// further.
 void Simulator::share(Actives &actives) const {
   llvm::SmallVector<int64_t, 8> used(costs->resources, 0);
   for (const Active &active : actives)
@@ -75,9 +76,9 @@ void Simulator::share(Actives &actives) const {
     auto isFull = [&](const Share &share) {
       return left[share.resource] / std::max<int64_t>(used[share.resource], 1) <= level;
     };
-    llvm::SmallVector<Active *, 4> stay, goOn;
+    llvm::SmallVector<Active *, 4> stay, further;
     for (Active *active : rising)
-      (level == fullSpeed || llvm::any_of(active->cost->shares, isFull) ? stay : goOn).push_back(active);
+      (level == fullSpeed || llvm::any_of(active->cost->shares, isFull) ? stay : further).push_back(active);
     for (Active *active : stay) {
       active->speed = std::max<int64_t>(level, 1);
       for (const Share &share : active->cost->shares) {
@@ -85,7 +86,7 @@ void Simulator::share(Actives &actives) const {
         used[share.resource] -= share.part;
       }
     }
-    rising = std::move(goOn);
+    rising = std::move(further);
   }
 }
 

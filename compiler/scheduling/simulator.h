@@ -108,7 +108,7 @@ private:
   Actives findActive();
   void share(Actives &actives) const;
   void slowDown(Actives &actives) const;
-  /// Goes on to the next event, or to `end` if that is earlier.
+  /// Continues to the next event, or to `end` if that is earlier.
   void advance(int64_t end);
   void beginFirst(LaneState &lane);
   void finishFirst(LaneState &lane);

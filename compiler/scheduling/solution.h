@@ -28,20 +28,24 @@ struct Step {
 };
 
 struct Solution {
+  /// Name operations of the problem that resolve() (choices.h) makes of `merged`: the problem itself if it is empty.
   std::vector<Step> steps;
+  /// Operations of the problem that become one each: members of one Mergeable.
+  std::vector<std::vector<unsigned>> merged;
 };
 
 /// A step as messages and the text form write it: "start gather".
 std::string describe(const Problem &problem, Step step);
 
-/// Fails, with the rule's label (V1 to V6, V9) and both sides in the message, if the solution of a checked problem is
-/// wrong:
+/// Fails, with the rule's label (V1 to V6, V9, V10) and both sides in the message, if the solution of a checked problem
+/// is wrong:
 /// - V1 an operation runs once, by the steps of its kind; V2 an asynchronous one is started once and then waited for
 ///   once;
 /// - V3 an operation begins when everything that it depends on is over;
 /// - V4 no buffer is used after it was freed; V5 only live temporaries that nothing in flight uses are freed; V6 every
 ///   temporary that is not kept is freed;
-/// - V9 the memory limit holds.
+/// - V9 the memory limit holds;
+/// - V10 what is merged may be.
 llvm::Error verify(const Problem &problem, const Solution &solution);
 
 /// A pipeline coordinate: the list that all its ranks issue.
@@ -63,7 +67,7 @@ struct Coordinate {
 /// coordinates times instances, whatever the number of ranks.
 llvm::Error verify(llvm::ArrayRef<Coordinate> coordinates);
 
-/// Rules V1 to V6; V7 and V8; V9.
+/// Rules V1 to V6; V7 and V8; V9. The solutions have nothing merged.
 llvm::Error verifyLifetimes(const Problem &problem, const Solution &solution);
 llvm::Error verifyOrder(llvm::ArrayRef<Coordinate> coordinates);
 llvm::Error verifyMemory(const Problem &problem, const Solution &solution);

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/scheduling/algorithms.h"
+#include "compiler/scheduling/choices.h"
 #include "compiler/scheduling/memory_profile.h"
 #include "compiler/scheduling/simulate.h"
 #include "test/lib/problem/problem_text.h"
@@ -82,11 +83,15 @@ static Error run(const Options &options) {
   Expected<Solution> solution = solveOrVerify(*text, options.schedule);
   if (!solution)
     return solution.takeError();
+  Expected<Resolution> resolved = resolve(text->problem, solution->merged);
+  if (!resolved)
+    return resolved.takeError();
+  solution->merged.clear();
   for (Step step : solution->steps)
-    llvm::outs() << describe(text->problem, step) << '\n';
-  printPeaks(text->problem, *solution);
+    llvm::outs() << describe(resolved->problem, step) << '\n';
+  printPeaks(resolved->problem, *solution);
   if (options.times)
-    printTimes(text->problem, *solution);
+    printTimes(resolved->problem, *solution);
   return Error::success();
 }
 

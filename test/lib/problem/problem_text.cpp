@@ -33,6 +33,7 @@ private:
   void readOperation();
   bool readCost(Operation &operation);
   bool readInstance(Operation &operation);
+  void readMergeable();
   void readStep(StepKind kind, const Names &names);
 
   StringRef next();
@@ -244,6 +245,28 @@ void Reader::readOperation() {
   result.problem.operations.push_back(operation);
 }
 
+/// mergeable NAME (`limit` BYTES)? (OPERATION (`bytes` N | `time` N | `workspace` BYTES*)*)*
+void Reader::readMergeable() {
+  Mergeable &mergeable = result.problem.mergeables.emplace_back();
+  mergeable.name = next().str();
+  if (takeWord("limit"))
+    mergeable.mostBytes = nextInteger();
+  while (position < words.size() && problem.empty()) {
+    MergeMember &member = mergeable.members.emplace_back();
+    member.operation = nextIndex(operations);
+    while (position < words.size() && problem.empty()) {
+      if (takeWord("bytes"))
+        member.bytes = nextInteger();
+      else if (takeWord("time"))
+        member.packTime = nextInteger();
+      else if (takeWord("workspace"))
+        member.packBytes = nextBytes();
+      else
+        break;
+    }
+  }
+}
+
 void Reader::readStep(StepKind kind, const Names &names) {
   if (!result.solution)
     result.solution.emplace();
@@ -274,6 +297,8 @@ Error Reader::readLine() {
     readBuffer();
   else if (verb == "operation")
     readOperation();
+  else if (verb == "mergeable")
+    readMergeable();
   else if (verb == "run")
     readStep(StepKind::run, operations);
   else if (verb == "start")

@@ -9,6 +9,7 @@
 #define MESHPLAN_COMPILER_SCHEDULING_ALGORITHMS_H
 
 #include "compiler/scheduling/solution.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace meshplan::scheduling {
 
@@ -21,12 +22,26 @@ namespace meshplan::scheduling {
 /// - A collective is waited for at the first use of its result, or at the end of the program. A blocking one is waited
 ///   for where it starts. A reduction is waited for earlier if the buffers that only reductions in flight keep alive
 ///   would exceed twice the largest one.
-/// - Collectives that must not be in flight together (inConflict) wait for each other.
 /// - Buffers are freed after their last use.
 ///
 /// Linear in the size of the problem, except for the number of collectives in flight. Fails if the problem is
 /// inconsistent.
 llvm::Expected<Solution> programOrder(const Problem &problem);
+
+/// A solver and the name that `--schedule` gives it.
+struct NamedSolver {
+  llvm::StringLiteral name;
+  llvm::Expected<Solution> (*solve)(const Problem &problem);
+};
+
+/// All solvers, the one with the least effort first.
+llvm::ArrayRef<NamedSolver> solvers();
+
+/// Null if no solver has this name.
+const NamedSolver *findSolver(llvm::StringRef name);
+
+/// "'program' and 'list'", for messages.
+std::string namesOfSolvers();
 
 } // namespace meshplan::scheduling
 

@@ -8,11 +8,11 @@
 //
 // The gather starts when `a` is complete and overlaps with `b`; the reduction
 // overlaps with `z`. What a collective sends is packed right before it starts,
-// and what it receives is unpacked right after its wait. Three things bound the
-// memory and order that this costs:
+// and what it receives is unpacked right after its wait. Two things bound the
+// memory that this costs:
 // - placeStarts() lets at most two gathers of a communicator run ahead;
-// - makeRoom() bounds the inputs that unfinished reductions keep alive;
-// - issue() waits for collectives that must not be in flight together.
+// - makeRoom() bounds the inputs that unfinished reductions keep alive.
+// Copies to and from the host start and are waited for like collectives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -115,16 +115,17 @@ static bool grows(const Problem &problem, const Operation &operation) {
 /// gather of an activation for the backward pass) moves up no further than the last but one growing collective of its
 /// communicator, so that at most two such results wait for their readers.
 void ProgramOrder::placeStarts() {
-  llvm::DenseMap<unsigned, std::pair<unsigned, unsigned>> growing; // by communicator, the last but one and the last
+  // By lane and communicator: the last but one and the last.
+  llvm::DenseMap<std::pair<unsigned, unsigned>, std::pair<unsigned, unsigned>> growing;
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
-    if (!operation.isCollective())
+    if (!problem.isAsynchronous(operation))
       continue;
     std::optional<unsigned> last;
     forEachBefore(index, [&](unsigned other) { last = std::max(last.value_or(0), other); });
-    bool afterCompute = last && !problem.operations[*last].isCollective();
+    bool afterCompute = last && !problem.isAsynchronous(problem.operations[*last]);
     unsigned place = afterCompute ? *last : index;
     if (grows(problem, operation)) {
-      auto &[lastButOne, previous] = growing[*operation.communicator];
+      auto &[lastButOne, previous] = growing[{operation.lane, operation.communicator.value_or(0)}];
       place = std::max(place, lastButOne);
       lastButOne = std::exchange(previous, index);
     }
@@ -139,7 +140,7 @@ void ProgramOrder::findReleased() {
       lastReader[problem.storageOf(buffer)] = index;
   released.resize(problem.operations.size());
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
-    if (!operation.isCollective() || grows(problem, operation))
+    if (!problem.isAsynchronous(operation) || grows(problem, operation))
       continue;
     llvm::SmallVector<unsigned> storages;
     for (unsigned buffer : operation.consumed)
@@ -175,13 +176,10 @@ void ProgramOrder::wait(unsigned index) {
 void ProgramOrder::issue(unsigned index) {
   const Operation &operation = problem.operations[index];
   forEachBefore(index, [&](unsigned other) { wait(other); });
-  if (!operation.isCollective()) {
+  if (!problem.isAsynchronous(operation)) {
     solution.steps.push_back({StepKind::run, index});
     return;
   }
-  for (unsigned other : std::vector<unsigned>(inFlight))
-    if (inConflict(problem, problem.operations[other], operation))
-      wait(other);
   makeRoom(index);
   if (packs[index])
     solution.steps.push_back({StepKind::run, *packs[index]});
@@ -220,7 +218,7 @@ Solution ProgramOrder::solve() {
   placeStarts();
   findReleased();
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
-    if (!operation.isCollective() && operation.copy == Copy::none)
+    if (!problem.isAsynchronous(operation) && operation.copy == Copy::none)
       issue(index);
     for (unsigned collective : startedBy[index])
       issue(collective);

@@ -18,6 +18,7 @@
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 using namespace mlir;
 using meshplan::scheduling::Buffer;
@@ -43,6 +44,9 @@ unsigned CommunicatorTable::get(ArrayAttr axes, LayoutTable &layouts) {
   communicators.push_back({std::move(name), layouts.resolve(refs)});
   return entry->second;
 }
+
+/// The links of every program, as indices into Problem::links.
+static constexpr unsigned nodeLink = 0, networkLink = 1;
 
 static scheduling::Memory memoryOf(Value value) {
   return plan::isOnHost(value) ? scheduling::Memory::host : scheduling::Memory::device;
@@ -112,7 +116,7 @@ unsigned Projector::addBuffer(Value value, Buffer buffer) {
 scheduling::Operation &Projector::addOperation(ArrayRef<Operation *> ops, StringRef name, ArrayRef<unsigned> consumed) {
   scheduling::Operation &operation = result.problem.operations.emplace_back();
   operation.name = (name + " " + Twine(result.operations.size())).str();
-  operation.stream = computeStream;
+  operation.lane = computeLane;
   operation.consumed.assign(consumed.begin(), consumed.end());
   for (unsigned buffer : consumed)
     readers[result.problem.storageOf(buffer)].push_back(result.operations.size());
@@ -291,14 +295,16 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   }
   unsigned index = result.operations.size();
   scheduling::Operation &operation = addOperation(ops, first.getName().stripDialect(), sent);
-  operation.stream = communicationStream;
+  operation.lane = communicationLane;
   operation.communicator = communicator;
   operation.blocking = first.hasAttr("blocking");
   ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
   double bytes = 0;
   for (Operation *op : ops)
     bytes += sentBytes(op, plan::getMesh(op));
-  operation.duration = scheduling::collectiveTime(machine, bytes, scheduling::groupSpan(axes, layouts.axisSizes()));
+  bool isInNode = scheduling::groupSpan(axes, layouts.axisSizes()) <= machine.ranksOfNode;
+  operation.latency = std::llround(machine.collectiveSeconds * 1e9);
+  operation.transfers = {{isInNode ? nodeLink : networkLink, std::llround(bytes)}};
   if (!copies.unpacks)
     return produceResults(index, ops);
   unsigned received = packedBuffer(results);
@@ -362,7 +368,8 @@ LogicalResult Projector::projectOp(Operation &op) {
 FailureOr<ProjectedFunction> Projector::project() {
   result.problem.rankClasses = layouts.rankClasses();
   result.problem.handover.assign(layouts.rankClasses(), 0);
-  result.problem.streams = {"compute", "communication"};
+  result.problem.lanes = {{"compute"}, {"communication", scheduling::LaneKind::collectives}};
+  result.problem.links = {{"node", std::llround(machine.nodeBytes)}, {"network", std::llround(machine.networkBytes)}};
   for (BlockArgument argument : function.getArguments()) {
     if (failed(checkType(function, argument.getType())))
       return failure();

@@ -10,9 +10,8 @@
 
 namespace meshplan {
 
-/// The streams of every program, as indices into Problem::streams. Collectives are on the second, all else on the
-/// first.
-inline constexpr unsigned computeStream = 0, communicationStream = 1;
+/// The lanes of every program, as indices into Problem::lanes. Collectives are on the second, all else on the first.
+inline constexpr unsigned computeLane = 0, communicationLane = 1;
 
 /// A communicator for each distinct list of axes, in the order of first use. All programs of a module share the table.
 class CommunicatorTable {

@@ -9,6 +9,7 @@
 #include "compiler/transforms/schedule/write_program.h"
 #include "compiler/scheduling/asked_outputs.h"
 #include "compiler/scheduling/memory_profile.h"
+#include "compiler/scheduling/simulate.h"
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/storage/storages.h"
@@ -48,7 +49,7 @@ class ProgramWriter {
 public:
   ProgramWriter(OpBuilder &builder, func::FuncOp function, const ProjectedFunction &projection, LayoutTable &layouts)
       : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
-        arguments(function), location(function.getLoc()), compute(stream(computeStream)) {}
+        arguments(function), location(function.getLoc()), compute(stream(computeLane)) {}
 
   void write(const scheduling::Solution &solution);
 
@@ -57,7 +58,7 @@ private:
   /// The largest and the smallest peak if only the loss is an output.
   std::pair<int64_t, int64_t> peaksForLoss(const scheduling::Solution &solution);
   sched::PeakAttr peakOf(const scheduling::Solution &solution);
-  sched::TimeAttr timeOf();
+  sched::TimeAttr timeOf(const scheduling::Solution &solution);
   void writeArguments();
   /// A state of the optimizer, or a setting.
   Value writeGiven(BlockArgument argument, StringAttr name);
@@ -76,7 +77,7 @@ private:
   void writeOutputs();
 
   FlatSymbolRefAttr stream(unsigned index) const {
-    return FlatSymbolRefAttr::get(builder.getContext(), problem.streams[index]);
+    return FlatSymbolRefAttr::get(builder.getContext(), problem.lanes[index].name);
   }
   sched::ShardedTensorType typeOf(Value value) { return layouts.get(value.getType()).type; }
   sched::PackedType packedType(ArrayRef<Operation *> ops, function_ref<Value(Operation *)> member) {
@@ -178,12 +179,9 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
                                 leastEvaluation);
 }
 
-sched::TimeAttr ProgramWriter::timeOf() {
-  // Sums, not a makespan: they say how much there is to overlap, not how much is overlapped.
-  int64_t times[2] = {0, 0};
-  for (const scheduling::Operation &operation : problem.operations)
-    times[operation.isCollective()] += operation.duration;
-  return sched::TimeAttr::get(builder.getContext(), times[0], times[1]);
+sched::TimeAttr ProgramWriter::timeOf(const scheduling::Solution &solution) {
+  scheduling::Timeline timeline = scheduling::simulate(problem, solution);
+  return sched::TimeAttr::get(builder.getContext(), timeline.busy[computeLane], timeline.busy[communicationLane]);
 }
 
 void ProgramWriter::writeArguments() {
@@ -340,7 +338,7 @@ void ProgramWriter::writeStart(unsigned index) {
   tokens[index] = sched::StartOp::create(
       builder, op.getLoc(), sched::TokenType::get(builder.getContext(), result),
       sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input, dim,
-      op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.stream),
+      op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.lane),
       builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
       op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op), target);
 }
@@ -417,8 +415,8 @@ void ProgramWriter::write(const scheduling::Solution &solution) {
   if (plan::roleOf(function) == base::ProgramRole::reference)
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
   auto program = sched::ProgramOp::create(
-      builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices, memoryOf(solution), timeOf(),
-      plan::opAttr<plan::attr::Runs>(function), plan::opAttr<plan::attr::RunsBefore>(function),
+      builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices, memoryOf(solution),
+      timeOf(solution), plan::opAttr<plan::attr::Runs>(function), plan::opAttr<plan::attr::RunsBefore>(function),
       plan::opAttr<plan::attr::Guard>(function), peakOf(solution));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());

@@ -108,13 +108,13 @@ func.func @f(%x: !whole) -> !whole {
   %2 = plan.call "aten.exp.default"(%1) {self = #base.operand<0>} : (!whole) -> !whole
   return %2 : !whole
 })");
-  std::vector<unsigned> streams;
+  std::vector<unsigned> lanes;
   std::vector<bool> collective;
   for (const scheduling::Operation &operation : problem.operations) {
-    streams.push_back(operation.stream);
+    lanes.push_back(operation.lane);
     collective.push_back(operation.isCollective());
   }
-  EXPECT_THAT(streams, ElementsAre(computeStream, communicationStream, computeStream));
+  EXPECT_THAT(lanes, ElementsAre(computeLane, communicationLane, computeLane));
   EXPECT_THAT(collective, ElementsAre(false, true, false));
 }
 

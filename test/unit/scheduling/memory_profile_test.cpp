@@ -27,7 +27,7 @@ TEST(MemoryProfile, NamesTheStepOfThePeak) {
 
 TEST(MemoryProfile, WorkspaceIsHeldWhileAnOperationRuns) {
   MemoryProfile result = profile(R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer y 3
 buffer z 4 kept
@@ -43,7 +43,7 @@ free y
 
 TEST(MemoryProfile, DeviceAndHostAreCountedApart) {
   ProblemText parsed = parse(R"(
-stream compute
+lane compute
 buffer w 10 permanent
 buffer m 40 permanent host
 buffer g 3
@@ -71,7 +71,7 @@ free h
 
 TEST(MemoryProfile, TheCallerTakesWhatIsKept) {
   ProblemText parsed = parse(R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer y 3 kept
 operation a on compute reads x writes y workspace 5
@@ -85,8 +85,8 @@ run a
 
 TEST(MemoryProfile, WorkspaceOfACollectiveIsHeldUntilItsWait) {
   MemoryProfile result = profile(R"(
-stream compute
-stream communication
+lane compute
+lane communication collectives
 communicator tp 0:(1)2
 buffer x 10 permanent
 buffer y 3 kept
@@ -104,8 +104,8 @@ wait gather
 TEST(MemoryProfile, WhatIsPackedIsFreedBeforeWhatArrivesIsUnpacked) {
   // 8 bytes are sent and 12 received, which are unpacked to y.
   std::string problem = R"(
-stream compute
-stream communication
+lane compute
+lane communication collectives
 communicator tp 0:(1)2
 buffer x 10 permanent
 buffer sent 8
@@ -128,7 +128,7 @@ operation a on compute reads x writes z
 
 TEST(MemoryProfile, StorageLivesAsLongAsItsViews) {
   const char *problem = R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer y 100
 buffer v 0 view y
@@ -151,7 +151,7 @@ operation last on compute reads a writes z
 
 TEST(MemoryProfile, AViewOfAPermanentBufferFreesNothing) {
   MemoryProfile result = profile(R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer v 0 view x
 buffer z 5 kept
@@ -172,7 +172,7 @@ static std::pair<int64_t, size_t> peakOf(llvm::StringRef text) {
 
 TEST(MemoryProfile, WhatIsFreedIsGoneAndNoMore) {
   const std::string head = R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer a 100
 buffer b 50
@@ -190,7 +190,7 @@ run second
 
 /// Two operations that read x: a is computed and freed, then b.
 const std::string oneAfterTheOther = R"(
-stream compute
+lane compute
 operation first on compute reads x writes a
 operation second on compute reads x writes b
 run first
@@ -206,7 +206,7 @@ TEST(MemoryProfile, OfEqualPeaksTheFirstIsNamed) {
 
 TEST(MemoryProfile, APeakOfTheHandoverIsAtTheLastStep) {
   ProblemText parsed = parse(R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer y 3 kept
 buffer z 4 kept
@@ -252,7 +252,7 @@ std::string heldIn(llvm::StringRef text) {
 
 TEST(HeldAtPeak, NamesWhatIsThereAndTheOperation) {
   EXPECT_EQ(heldIn(R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer a 100
 buffer v 0 view a

@@ -422,7 +422,7 @@ Status Walk::unpack(const artifact::UnpackRun &unpack) {
   MESHPLAN_RETURN_IF_ERROR(use(unpack.input()).withContext("input"));
   auto from = received.find(unpack.input());
   if (from == received.end())
-    return corrupted("value ", unpack.input(), " is no packed output of a collective, or was unpacked before");
+    return corrupted("value ", unpack.input(), " is not a packed output of a collective, or was unpacked before");
   if (!std::ranges::equal(membersOf(program, unpack.input()), *unpack.outputs()))
     return corrupted("value ", unpack.input(), " does not have the outputs as members");
   received.erase(from);

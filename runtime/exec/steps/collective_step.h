@@ -1,7 +1,7 @@
 //===- collective_step.h - collectives --------------------------*- C++ -*-===//
 //
-// Starts and finishes a collective. Communicators move runs of memory: a row-major tensor, or what a PackRun has put
-// together; see packing.h.
+// Starts and finishes a collective. Communicators move runs of memory: a row-major tensor, or the tensors that a
+// PackRun has concatenated; see packing.h.
 //
 // A max or min that the group does not support is computed here from gathered addends.
 //

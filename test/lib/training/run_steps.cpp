@@ -165,7 +165,7 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
   metered.peak = pools.tensors->peak();
   metered.hostPeak = pools.left->peak();
   MESHPLAN_RETURN_IF_ERROR(training.walk().writeHeld(output.writer()));
-  printMemory(training.walk().view(), metered, training.walk().residentBytes(), training.packedBytes());
+  printMemory(training.walk().view(), metered, residentBytes(training.walk().view()), training.packedBytes());
   return output.commit();
 }
 

@@ -1,8 +1,8 @@
-//===- executor_test.cpp - a program on ranks that reads a data set -------===//
+//===- walk_test.cpp - a program on ranks that reads a data set -------===//
 
 #include "runtime/comm/threads/run_threads.h"
 #include "runtime/dataset/dataset_feed.h"
-#include "runtime/exec/walk.h"
+#include "runtime/exec/program_runner.h"
 #include "runtime/tensor/compute_scope.h"
 
 #include "test/unit/dataset/helpers.h"
@@ -37,15 +37,15 @@ protected:
   Status runRank(const Artifact &artifact, const std::shared_ptr<const Dataset> &dataset, World &world) {
     ComputeScope scope(1);
     const artifact::Program &program = *artifact.schedule().programs()->Get(0);
-    MESHPLAN_ASSIGN_OR_RETURN(auto walk, Walk::create(artifact, program, world));
+    MESHPLAN_ASSIGN_OR_RETURN(auto runner, ProgramRunner::create(artifact, program, world));
     DatasetFeed feed(dataset, 0);
     for (int64_t step = 0; step < steps; ++step) {
-      MESHPLAN_RETURN_IF_ERROR(walk->loadInputs(feed));
+      MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(feed));
       feed.advance();
-      MESHPLAN_RETURN_IF_ERROR(walk->run());
+      MESHPLAN_RETURN_IF_ERROR(runner.walk().run());
       std::lock_guard lock(mutex);
       for (int value : {ids, labels}) {
-        const Tensor &tensor = walk->valueOf(value);
+        const Tensor &tensor = runner.walk().valueOf(value);
         const auto *begin = reinterpret_cast<const int64_t *>(tensor.data());
         parts.push_back({step, world.rank(), value, {begin, begin + tensor.elementCount()}});
       }

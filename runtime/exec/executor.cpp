@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <set>
 
 using namespace meshplan;
 
@@ -59,6 +60,21 @@ Expected<std::unique_ptr<Executor>> Executor::create(const Artifact &artifact, c
   return executor;
 }
 
+/// True for kinds that a backend moves from pair to pair. A reduce-scatter that does not sum may become an
+/// all-to-all.
+static bool needsPairs(const artifact::Start &start) {
+  return start.kind() == artifact::CollectiveKind::all_to_all || start.kind() == artifact::CollectiveKind::permute ||
+         (start.kind() == artifact::CollectiveKind::reduce_scatter && start.reduction() != artifact::Reduction::sum);
+}
+
+static std::set<int> communicatorsWithPairs(const artifact::Program &program) {
+  std::set<int> found;
+  for (const artifact::Instruction &instruction : elementsOf(program.instructions()))
+    if (const artifact::Start *start = instruction.action_as_Start(); start && needsPairs(*start))
+      found.insert(start->communicator());
+  return found;
+}
+
 Status Executor::makeGroups() {
   // A program with devices of its own has no collectives; the schedule's communicators are for the mesh of the
   // schedule.
@@ -69,6 +85,9 @@ Status Executor::makeGroups() {
     MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createGroup(view.group(*communicator), communicator->name()->str()));
     groups.push_back(std::move(group));
   }
+  // All groups first: the order is the same on all ranks.
+  for (int communicator : communicatorsWithPairs(view.program()))
+    MESHPLAN_RETURN_IF_ERROR(groups[communicator]->connectPairs());
   return Status();
 }
 

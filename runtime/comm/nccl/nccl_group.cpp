@@ -2,6 +2,8 @@
 
 #include "runtime/comm/nccl/nccl_group.h"
 
+#include <utility>
+
 using namespace meshplan;
 
 namespace {

@@ -9,7 +9,9 @@
 
 #include "runtime/comm/nccl/api.h"
 
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace meshplan {
 

@@ -158,7 +158,7 @@ std::vector<std::deque<Buffer>> expectedOf(const Program &program) {
         inputs.push_back(&buffers[rank][call.source]);
         outputs.push_back(&buffers[rank].back());
       }
-      // A broadcast works in place: see Run::start.
+      // A broadcast works in place: see ProgramOfRank::startCall.
       if (call.kind == CollectiveKind::broadcast)
         for (size_t i = 0; i < group.size(); ++i)
           *outputs[i] = *inputs[i];
@@ -169,9 +169,9 @@ std::vector<std::deque<Buffer>> expectedOf(const Program &program) {
 }
 
 /// One rank of a running program.
-class Run {
+class ProgramOfRank {
 public:
-  Run(World &world, const Program &program, uint64_t seed)
+  ProgramOfRank(World &world, const Program &program, uint64_t seed)
       : world(world), program(program), random(seed * ranks + static_cast<uint64_t>(world.rank())) {}
 
   Status run() {
@@ -270,10 +270,10 @@ TEST(RandomPrograms, EndWithExactResults) {
     Program program = randomProgram(seed);
     std::vector<std::deque<Buffer>> expected = expectedOf(program);
     expectOk(ranks, [&](World &world) -> Status {
-      Run run(world, program, seed);
-      MESHPLAN_RETURN_IF_ERROR(run.run());
-      for (size_t i = 0; i < run.buffers.size(); ++i)
-        EXPECT_TRUE(run.buffers[i] == expected[world.rank()][i])
+      ProgramOfRank own(world, program, seed);
+      MESHPLAN_RETURN_IF_ERROR(own.run());
+      for (size_t i = 0; i < own.buffers.size(); ++i)
+        EXPECT_TRUE(own.buffers[i] == expected[world.rank()][i])
             << "seed " << seed << ", rank " << world.rank() << ", buffer " << i;
       return Status();
     });

@@ -10,11 +10,28 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <set>
 
 using namespace meshplan;
 
 /// True if the program runs on devices of its own instead of the mesh of the schedule.
 static bool hasDevices(const artifact::Program &program) { return program.devices() && program.devices()->size() > 0; }
+
+/// True for kinds that a backend moves from pair to pair. A reduce-scatter that does not sum may become an all-to-all.
+static bool needsPairs(const artifact::Start &start) {
+  return start.kind() == artifact::CollectiveKind::all_to_all || start.kind() == artifact::CollectiveKind::permute ||
+         (start.kind() == artifact::CollectiveKind::reduce_scatter && start.reduction() != artifact::Reduction::sum);
+}
+
+/// The communicators on which any of the programs moves from pair to pair.
+static std::set<int> communicatorsWithPairs(std::span<const RankView> views) {
+  std::set<int> found;
+  for (const RankView &view : views)
+    for (const artifact::Instruction &instruction : elementsOf(view.program().instructions()))
+      if (const artifact::Start *start = instruction.action_as_Start(); start && needsPairs(*start))
+        found.insert(start->communicator());
+  return found;
+}
 
 Expected<std::shared_ptr<Session>> Session::create(const Artifact &artifact, const artifact::Program &program,
                                                    World &world) {
@@ -31,6 +48,9 @@ Expected<std::shared_ptr<Session>> Session::create(const Artifact &artifact, con
       views.emplace_back(schedule, *each, world.rank());
   std::shared_ptr<Session> session(new Session(schedule, views, world));
   MESHPLAN_RETURN_IF_ERROR(session->makeGroups(view));
+  // All groups first: the order is the same on all ranks.
+  for (int communicator : communicatorsWithPairs(views))
+    MESHPLAN_RETURN_IF_ERROR(session->communicators[communicator]->connectPairs());
   return session;
 }
 

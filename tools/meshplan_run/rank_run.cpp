@@ -73,6 +73,8 @@ Status meshplan::runRanks(const RunOptions &options, const Job &job, Ranks &rank
                           const std::function<Status(RankRun &)> &body) {
   installPoolAllocator();
   int64_t worldSize = job.worldSize();
+  if (job.needsNccl())
+    MESHPLAN_RETURN_IF_ERROR(prepareGpuRanks());
   return ranks.run(worldSize, [&](World &hosts) -> Status {
     // The traces are written at the end; a path that cannot be written fails now.
     if (hosts.rank() == 0 && !options.trace.empty())

@@ -38,7 +38,7 @@ static bool isSmall(const Problem &problem) { return problem.operations.size() <
 /// The rules that are tried: all on a small problem, with disturbances; the most useful ones on a large one, where each
 /// costs time.
 static std::vector<ListRules> rulesFor(const Problem &problem) {
-  static constexpr unsigned disturbances = 24;
+  static constexpr unsigned disturbances = 96;
   bool triesAll = isSmall(problem), isLimited = !problem.memoryLimit.empty();
   std::vector<ListRules> all;
   for (Urgency urgency : {Urgency::criticalPath, Urgency::transfers, Urgency::reference})
@@ -47,7 +47,8 @@ static std::vector<ListRules> rulesFor(const Problem &problem) {
         if ((triesAll || (justInTime && urgency != Urgency::transfers)) && (!computeFirst || isLimited))
           all.push_back({urgency, 0, computeFirst, justInTime});
   for (unsigned seed = 1; triesAll && seed <= disturbances; ++seed)
-    all.push_back({Urgency::criticalPath, seed, seed % 2 == 0 && isLimited, seed % 4 < 2});
+    all.push_back(
+        {seed % 8 < 6 ? Urgency::criticalPath : Urgency::transfers, seed, seed % 2 == 0 && isLimited, seed % 4 < 2});
   return all;
 }
 

@@ -1,6 +1,6 @@
 //===- memory_tracker.h - device memory, step by step -----------*- C++ -*-===//
 //
-// What profileMemory computes for a whole solution, in steps that can be taken back. It frees each buffer after its
+// What profileMemory computes for a whole solution, in steps that can be undone. It frees each buffer after its
 // last use. verify() does not use it.
 //
 //===----------------------------------------------------------------------===//

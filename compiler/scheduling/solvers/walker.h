@@ -1,7 +1,7 @@
 //===- walker.h - issues operations one by one ------------------*- C++ -*-===//
 //
 // What all solvers but `program` are made of: an order of issue becomes steps, and time and memory are known after each
-// of them. Steps can be taken back.
+// of them. Steps can be undone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +29,8 @@ public:
       : problem(problem), costs(costs), dependencies(dependencies), simulator(costs), memory(problem),
         progress(problem.operations.size(), Progress::pending) {}
 
-  /// Issues an operation whose dependencies are issued. False if the memory limit does not allow it at this place,
-  /// whatever is waited for; the walker must then be taken back.
+  /// Issues an operation whose dependencies are issued. False if the memory limit does not allow it now,
+  /// whatever is waited for; undo() must follow.
   bool issue(unsigned operation);
   /// Waits for an operation that is in flight. False as above.
   bool wait(unsigned operation);

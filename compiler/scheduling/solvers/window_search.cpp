@@ -174,8 +174,8 @@ void WindowSearch::search(unsigned mostCandidates) {
 }
 
 namespace {
-/// Blocks that were searched, by the kinds of their operations and of what comes after: the places, in the block as it
-/// was, of its operations in the order that was found.
+/// Blocks that were searched, by the kinds of their operations and of what comes after: the positions, in the block as
+/// it was, of its operations in the order that was found.
 using KnownBlocks = std::map<std::vector<unsigned>, std::vector<std::vector<unsigned>>>;
 } // namespace
 

@@ -13,7 +13,7 @@ struct SearchBudget {
   unsigned ofWindow = 1500;    ///< in one window of a problem that has several
 };
 
-/// Improves an order of a checked problem by iterated local search: moves one operation to another place, keeps the
+/// Improves an order of a checked problem by iterated local search: moves one operation to another position, keeps the
 /// move if the time is less, and when no move helps makes a few random ones from a fixed seed. A problem of up to 64
 /// operations is one window. In a larger one, windows are blocks of the order (repeated_blocks.h) that are improved
 /// from front to back, by the time at which the block after them is over; what was found for a block is tried first on

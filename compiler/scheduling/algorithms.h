@@ -28,6 +28,14 @@ namespace meshplan::scheduling {
 /// inconsistent.
 llvm::Expected<Solution> programOrder(const Problem &problem);
 
+/// List scheduling (solvers/list_order.h): the fastest of a few rules, and of program order if it keeps to the memory
+/// limit. Fails if the problem is inconsistent, or if no order was found that keeps to the limit.
+llvm::Expected<Solution> list(const Problem &problem);
+
+/// Improves the solution of `list` within a budget of orders that are tried, and decides what is merged (choices.h).
+/// Every host finds the same solution. Fails as `list` does.
+llvm::Expected<Solution> search(const Problem &problem);
+
 /// A solver and the name that `--schedule` gives it.
 struct NamedSolver {
   llvm::StringLiteral name;

@@ -43,7 +43,7 @@ static Expected<std::vector<const MergeMember *>> membersOf(const Problem &probl
   return refuse("'" + namesOf(problem, merged) + "' are not members of anything that may be merged");
 }
 
-static void add(ClassBytes &sum, const ClassBytes &bytes) {
+static void sumInto(ClassBytes &sum, const ClassBytes &bytes) {
   sum.resize(std::max(sum.size(), bytes.size()), 0);
   for (auto [total, part] : llvm::zip(sum, bytes))
     total += part;
@@ -65,7 +65,7 @@ static void join(Operation &operation, const Operation &other) {
   operation.produced.append(other.produced);
   operation.overwritten.append(other.overwritten);
   operation.after.append(other.after);
-  add(operation.workspace, other.workspace);
+  sumInto(operation.workspace, other.workspace);
   operation.blocking |= other.blocking;
 }
 
@@ -156,7 +156,7 @@ Expected<Resolution> meshplan::scheduling::resolve(const Problem &problem, llvm:
     for (const MergeMember *member : list) {
       Operation &operation = result.problem.operations[positionOf[partOf[member->operation]]];
       operation.latency += member->packTime;
-      add(operation.workspace, member->packBytes);
+      sumInto(operation.workspace, member->packBytes);
     }
   for (Operation &operation : result.problem.operations)
     for (unsigned &other : operation.after)

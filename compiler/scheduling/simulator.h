@@ -82,19 +82,18 @@ public:
   /// Nanoseconds for which a lane is still occupied, if its transfers share nothing from now on.
   int64_t backlog(unsigned lane) const;
 
-  /// The operations of a lane that are not over, in order.
-  llvm::ArrayRef<unsigned> queueOf(unsigned lane) const { return lanes[lane].queue; }
-
-  /// Writes intervals and exposed times into `record`, which must outlive the simulator.
-  void recordInto(SimulationRecord &record) { recorded = &record; }
-
-private:
   /// A lane other than the compute lane. The first operation of the queue is in its latency, or it transfers.
   struct LaneState {
     llvm::SmallVector<unsigned, 4> queue;
     bool transfers = false;
     int64_t left = 0; ///< of the latency or the transfer of the first one, in 2^-20 nanoseconds
   };
+  const LaneState &laneOf(unsigned lane) const { return lanes[lane]; }
+
+  /// Writes intervals and exposed times into `record`, which must outlive the simulator.
+  void recordInto(SimulationRecord &record) { recorded = &record; }
+
+private:
   /// Something that proceeds now.
   struct Active {
     const Cost *cost;

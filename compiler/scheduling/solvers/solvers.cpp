@@ -5,7 +5,7 @@
 
 using namespace meshplan::scheduling;
 
-static constexpr NamedSolver allSolvers[] = {{"program", programOrder}};
+static constexpr NamedSolver allSolvers[] = {{"program", programOrder}, {"list", list}, {"search", search}};
 
 llvm::ArrayRef<NamedSolver> meshplan::scheduling::solvers() { return allSolvers; }
 

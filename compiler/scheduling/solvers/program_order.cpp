@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/scheduling/algorithms.h"
+#include "compiler/scheduling/solvers/walker.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -45,7 +46,6 @@ private:
   void makeRoom(unsigned index);
   void issue(unsigned index);
   void wait(unsigned index);
-  void insertFrees();
 
   const Problem &problem;
   std::vector<std::optional<unsigned>> producers;
@@ -189,30 +189,6 @@ void ProgramOrder::issue(unsigned index) {
     wait(index);
 }
 
-/// Frees each buffer after the last step that needs it: a collective needs its buffers until its wait.
-void ProgramOrder::insertFrees() {
-  std::vector<std::optional<size_t>> lastUse(problem.buffers.size());
-  for (auto [position, step] : llvm::enumerate(solution.steps)) {
-    const Operation &operation = problem.operations[step.index];
-    for (unsigned buffer : operation.consumed)
-      lastUse[buffer] = position;
-    for (unsigned buffer : operation.produced)
-      lastUse[buffer] = position;
-  }
-  std::vector<llvm::SmallVector<unsigned, 2>> freedAfter(solution.steps.size());
-  for (auto [index, buffer] : llvm::enumerate(problem.buffers))
-    if (!buffer.permanent && !buffer.kept && lastUse[index])
-      freedAfter[*lastUse[index]].push_back(index);
-  std::vector<Step> steps;
-  steps.reserve(solution.steps.size() + problem.buffers.size());
-  for (auto [step, freed] : llvm::zip_equal(solution.steps, freedAfter)) {
-    steps.push_back(step);
-    for (unsigned buffer : freed)
-      steps.push_back({StepKind::free, buffer});
-  }
-  solution.steps = std::move(steps);
-}
-
 Solution ProgramOrder::solve() {
   findCopies();
   placeStarts();
@@ -225,8 +201,7 @@ Solution ProgramOrder::solve() {
   }
   while (!inFlight.empty())
     wait(inFlight.front());
-  insertFrees();
-  return std::move(solution);
+  return {insertFrees(problem, solution.steps)};
 }
 
 Expected<Solution> meshplan::scheduling::programOrder(const Problem &problem) {

@@ -51,7 +51,7 @@ struct Buffer {
 struct Operation {
   std::string name;
   unsigned stream = 0;                     ///< index into Problem::streams
-  int64_t duration = 0;                    ///< nanoseconds on the rank with the most work, see machine.h
+  int64_t duration = 0;                    ///< nanoseconds on the rank with the most work, see compiler/cluster
   llvm::SmallVector<unsigned, 4> consumed; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 2> produced; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 1> after;    ///< operations that must be over, besides the producers of `consumed`

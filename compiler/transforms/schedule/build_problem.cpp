@@ -1,9 +1,10 @@
 //===- build_problem.cpp - a function as a scheduling problem -------------===//
 
 #include "compiler/transforms/schedule/build_problem.h"
-#include "compiler/scheduling/machine.h"
+#include "compiler/cluster/estimate.h"
 #include "compiler/sharding/coalesced.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/reshard.h"
 #include "compiler/sharding/storage/transfers.h"
 #include "compiler/transforms/schedule/packing_table.h"
@@ -43,8 +44,8 @@ static scheduling::Memory memoryOf(Value value) {
 namespace {
 class Projector {
 public:
-  Projector(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators)
-      : function(function), layouts(layouts), communicators(communicators), registry(OpRegistry::get()),
+  Projector(func::FuncOp function, const Cluster &cluster, LayoutTable &layouts, CommunicatorTable &communicators)
+      : function(function), cluster(cluster), layouts(layouts), communicators(communicators), registry(OpRegistry::get()),
         packings(function, layouts) {}
 
   FailureOr<ProjectedFunction> project();
@@ -61,7 +62,7 @@ private:
 
   Strides getStrides(Value value, unsigned rankClass);
   CallView viewOnRank(plan::CallOp call, unsigned rankClass);
-  int64_t durationOf(plan::CallOp call, const OpCost &cost, bool isNarrow) const;
+  int64_t durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype) const;
   int64_t contiguousCopyBytes(Value value, unsigned rankClass);
 
   /// Orders an operation that overwrites a buffer after all earlier readers of its storage.
@@ -71,11 +72,12 @@ private:
   scheduling::Operation &addOperation(ArrayRef<Operation *> ops, StringRef name);
 
   func::FuncOp function;
+  const Cluster &cluster;
   LayoutTable &layouts;
   CommunicatorTable &communicators;
   const OpRegistry &registry;
   PackingTable packings;
-  scheduling::Machine machine;
+  DenseMap<unsigned, GroupSpread> groups; ///< by communicator
   DenseMap<Value, unsigned> bufferOf;
   /// Operations that read each storage.
   DenseMap<unsigned, SmallVector<unsigned, 2>> readers;
@@ -126,12 +128,42 @@ CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
   return view;
 }
 
-int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, bool isNarrow) const {
+static int64_t toNanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+
+int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype) const {
+  auto flops = static_cast<double>(cost.flops), bytes = static_cast<double>(cost.bytes);
   if (isTransfer(call))
-    return scheduling::transferTime(machine, cost.bytes / 2); // each byte is read on one side and written on the other
-  if (plan::isOnHost(call.getResult(0)))
-    return scheduling::hostTime(machine, cost.bytes);
-  return scheduling::computeTime(machine, cost.flops, cost.bytes, isNarrow);
+    return toNanoseconds(transferSeconds(cluster, bytes / 2)); // each byte is read on one side and written on the other
+  if (call.getNumResults() != 0 && plan::isOnHost(call.getResult(0)))
+    return toNanoseconds(hostSeconds(cluster, bytes));
+  OperatorWork work{call.getTarget(), dtype, flops, bytes};
+  if (const std::optional<ProductExtents> &product = cost.product)
+    work.product = ProductShape{static_cast<double>(product->m), static_cast<double>(product->n),
+                                static_cast<double>(product->k), static_cast<double>(product->count)};
+  return toNanoseconds(operatorSeconds(cluster, work));
+}
+
+/// The dtype that decides how fast an operator computes: that of its first operand of floats, else of its first result.
+static std::string computeDtype(plan::CallOp call) {
+  auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
+  auto operand = llvm::find_if(call.getOperandTypes(), isFloat);
+  Type element;
+  if (operand != call.getOperandTypes().end())
+    element = getElementTypeOrSelf(*operand);
+  else if (call.getNumResults() != 0)
+    element = getElementTypeOrSelf(call.getResultTypes().front());
+  std::string text;
+  llvm::raw_string_ostream(text) << element;
+  return text;
+}
+
+/// The cost of a call on a rank. An operator without a cost is taken to read its operands and to write its results.
+static OpCost costOrBytes(const CallView &view, const OpRecord *record) {
+  if (record && record->cost)
+    return record->cost(view);
+  OpCost cost;
+  cost.bytes = trafficBytes(view);
+  return cost;
 }
 
 void Projector::projectCall(plan::CallOp call) {
@@ -141,12 +173,12 @@ void Projector::projectCall(plan::CallOp call) {
   const OpRecord *record = registry.lookup(call.getTarget());
   // A reshape may be a view on one rank and a copy on another. It then counts as a copy on both.
   bool aliases = !operation.consumed.empty();
-  bool isNarrow = !operation.consumed.empty() && getElementTypeOrSelf(call.getOperand(0)).getIntOrFloatBitWidth() <= 16;
+  std::string dtype = computeDtype(call);
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
     CallView view = viewOnRank(call, rankClass);
-    OpCost cost = costOf(view, record);
+    OpCost cost = costOrBytes(view, record);
     operation.workspace.push_back(cost.workspaceBytes);
-    operation.duration = std::max(operation.duration, durationOf(call, cost, isNarrow));
+    operation.duration = std::max(operation.duration, durationOf(call, cost, dtype));
     aliases &= cost.aliases;
     for (auto [index, value] : llvm::enumerate(call.getResults()))
       stridesOf[value].push_back(meshplan::stridesOf(view, record, index));
@@ -238,7 +270,11 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   double sent = 0;
   for (Operation *op : ops)
     sent += sentBytes(op, plan::getMesh(op));
-  operation.duration = scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
+  auto [group, isNew] = groups.try_emplace(communicator);
+  if (isNew)
+    group->second = groupSpread(axes, layouts.axisSizes(), cluster.ranksPerNode());
+  StringRef kind = base::stringifyCollectiveKind(*plan::collectiveKindOf(&first));
+  operation.duration = toNanoseconds(collectiveSeconds(cluster, {kind, sent, group->second}));
   ClassBytes none(layouts.rankClasses(), 0);
   operation.workspace = operation.lateResults = operation.earlyFreed = none;
   ClassPacking packing = packings.get(ops);
@@ -318,8 +354,9 @@ FailureOr<ProjectedFunction> Projector::project() {
   return std::move(result);
 }
 
-FailureOr<ProjectedFunction> project(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators) {
-  return Projector(function, layouts, communicators).project();
+FailureOr<ProjectedFunction> project(func::FuncOp function, const Cluster &cluster, LayoutTable &layouts,
+                                     CommunicatorTable &communicators) {
+  return Projector(function, cluster, layouts, communicators).project();
 }
 
 } // namespace meshplan

@@ -12,7 +12,7 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
     its producer and a wait before its first use. Of the collectives of one communicator whose results are larger than
     their inputs, such as all-gathers, at most two results wait for their readers. Values that only collectives in
     flight read, such as gradients, together take at most twice the size of the largest of them. There is one
-    communicator for each distinct list of axes. Values are freed after their last use. The schedule is verified before it is written
+    communicator for each distinct list of axes. Durations are estimated for a cluster (compiler/cluster). Values are freed after their last use. The schedule is verified before it is written
     (compiler/scheduling). A function of the role `reference` runs on one rank, every other function on all ranks.
 
     ```mlir
@@ -25,6 +25,8 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
     sched.free %0 on @compute : ...
     ```
   }];
+  let options = [Option<"preset", "preset", "std::string", /*default=*/"\"cpu\"",
+                        "preset cluster that durations are estimated for, if the pass is not created with a cluster">];
   let dependentDialects = ["::meshplan::sched::SchedDialect"];
 }
 

@@ -18,6 +18,8 @@ MESH_AXES = "runtime/schema/mesh_axes.h"
 # What collectives copy, which both sides decide by the same functions.
 OVERLAP = "runtime/schema/overlap.h"
 PACKING = "runtime/schema/packing.h"
+# The keys of cluster files, which the runtime writes and the compiler reads.
+CLUSTER_KEYS = "runtime/schema/cluster_keys.h"
 # Rooms that a room above these, one that runs programs or compares them, may use, too.
 BELOW_EXEC = {
     "runtime/artifact",
@@ -39,6 +41,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     OVERLAP: ({EXTENT}, set()),
     PACKING: ({OVERLAP}, set()),
     MESH_AXES: (set(), set()),
+    CLUSTER_KEYS: (set(), set()),
     "runtime/base": ({EXTENT}, {"fmt", "xxhash"}),
     "runtime/artifact": ({"runtime/base", "runtime/schema", EXTENT}, {"flatbuffers"}),
     "runtime/data": ({"runtime/base", EXTENT}, {"json", "zip", "zlib", "isal"}),
@@ -49,6 +52,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/comm/nccl": ({"runtime/base", "runtime/comm"}, {"nccl", "cuda"}),
     "runtime/launch": ({"runtime/base"}, set()),
     "runtime/tensor": ({"runtime/base", "runtime/schema", EXTENT}, {"torch", "cuda", "json"}),
+    "runtime/calibrate": (
+        {"runtime/base", "runtime/comm", "runtime/tensor", "runtime/schema", CLUSTER_KEYS},
+        {"json"},
+    ),
     "runtime/rendezvous": ({"runtime/base", "runtime/comm", "runtime/comm/store", "runtime/tensor"}, {"torch"}),
     "runtime/exec": (BELOW_EXEC, {"flatbuffers", "json"}),
     "runtime/dataset": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
@@ -70,13 +77,15 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "compiler/sharding": ({"dialect/plan", "compiler/support", EXTENT}, {"mlir", "llvm"}),
     "compiler/derivatives": ({"compiler/sharding", "dialect/plan"}, {"mlir", "llvm"}),
     "compiler/compositions": ({"compiler/derivatives", "compiler/sharding", "dialect/plan", EXTENT}, {"mlir", "llvm"}),
-    "compiler/scheduling": ({"compiler/support", "runtime/schema", EXTENT}, {"llvm"}),
+    "compiler/cluster": ({"compiler/support", CLUSTER_KEYS, EXTENT}, {"llvm", "json"}),
+    "compiler/scheduling": ({"compiler/cluster", "compiler/support", "runtime/schema", EXTENT}, {"llvm"}),
     "compiler/transforms/*": (
         {
             "compiler/indexing",
             "compiler/compositions",
             "compiler/derivatives",
             "compiler/sharding",
+            "compiler/cluster",
             "compiler/scheduling",
             "compiler/frontend",
             "compiler/archive",
@@ -92,7 +101,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"dialect/sched", "compiler/support", "runtime/schema", EXTENT},
         {"mlir", "llvm", "flatbuffers"},
     ),
-    "compiler/report": ({"dialect/sched", "compiler/support", EXTENT}, {"mlir", "llvm"}),
+    "compiler/report": (
+        {"dialect/sched", "compiler/cluster", "compiler/sharding", "compiler/support", EXTENT},
+        {"mlir", "llvm"},
+    ),
     "compiler/report/diff": ({"compiler/report", "compiler/support"}, {"llvm"}),
     "compiler/report/settings": ({"compiler/report", "compiler/frontend", "compiler/support"}, {"llvm"}),
     "compiler/report/explain": (
@@ -106,6 +118,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "compiler/frontend",
             "compiler/archive",
             "compiler/sharding",
+            "compiler/cluster",
             "compiler/scheduling",
             "compiler/support",
             "dialect/plan",

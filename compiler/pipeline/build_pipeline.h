@@ -3,6 +3,7 @@
 #ifndef MESHPLAN_COMPILER_PIPELINE_BUILD_PIPELINE_H
 #define MESHPLAN_COMPILER_PIPELINE_BUILD_PIPELINE_H
 
+#include "compiler/cluster/cluster.h"
 #include "compiler/pipeline/phases.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -13,6 +14,7 @@ struct PipelineOptions {
   bool gradients = false;     ///< the training step returns the gradients and updates nothing
   bool reference = false;     ///< keep the imported program, to be run on one rank
   std::string device = "cpu"; ///< whose kernels and autocast rules apply: cpu or cuda
+  std::shared_ptr<const Cluster> cluster; ///< whose durations the schedule has; required by the phase `schedule`
 };
 
 /// Registers the dialects that the pipeline uses.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/report/report.h"
+#include "compiler/sharding/op_record.h"
 #include "compiler/report/sched_layout_text.h"
 #include "compiler/report/traffic.h"
 #include "llvm/ADT/MapVector.h"
@@ -151,13 +152,17 @@ void ReportBuilder::addActivationSum(sched::StartOp start, int64_t ranks, int64_
 }
 
 void ReportBuilder::addCompute(sched::ComputeOp compute, int64_t count) {
+  auto add = [&](std::vector<RepeatedOperator> &operators, StringRef target) {
+    auto known = llvm::find_if(operators, [&](const RepeatedOperator &each) { return each.target == target; });
+    if (known == operators.end())
+      known = operators.insert(known, RepeatedOperator{target.str()});
+    known->count += count;
+  };
   StringRef target = compute.getTarget();
-  if (!target.consume_front("vjp."))
-    return;
-  auto known = llvm::find_if(report.derivatives, [&](const RepeatedOperator &each) { return each.target == target; });
-  if (known == report.derivatives.end())
-    known = report.derivatives.insert(known, RepeatedOperator{target.str()});
-  known->count += count;
+  if (!hasCost(target))
+    add(report.withoutCost, target);
+  if (target.consume_front("vjp."))
+    add(report.derivatives, target);
 }
 
 /// Finds the axes over which the forward or evaluation program splits work. The step does not count: it also computes

@@ -88,7 +88,7 @@ enum class Copy { none, pack, unpack };
 struct Operation {
   std::string name;
   unsigned lane = 0;    ///< index into Problem::lanes
-  int64_t duration = 0; ///< on the compute lane: alone, on the rank with the most work
+  int64_t duration = 0; ///< on the compute lane: alone, on the rank with the most work; see compiler/cluster
   int64_t latency = 0;  ///< on other lanes: from its beginning to the first byte
   /// On other lanes: all are crossed at the same time, so the slowest link decides.
   llvm::SmallVector<Transfer, 2> transfers;

@@ -9,9 +9,10 @@
 // bound all ranks.
 
 #include "compiler/transforms/schedule/build_problem.h"
-#include "compiler/scheduling/machine.h"
+#include "compiler/cluster/estimate.h"
 #include "compiler/sharding/coalesced.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/reshard.h"
 #include "compiler/sharding/storage/transfers.h"
 #include "compiler/transforms/schedule/packing_table.h"
@@ -55,8 +56,8 @@ static scheduling::Memory memoryOf(Value value) {
 namespace {
 class Projector {
 public:
-  Projector(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators)
-      : function(function), layouts(layouts), communicators(communicators), registry(OpRegistry::get()),
+  Projector(func::FuncOp function, const Cluster &cluster, LayoutTable &layouts, CommunicatorTable &communicators)
+      : function(function), cluster(cluster), layouts(layouts), communicators(communicators), registry(OpRegistry::get()),
         packings(function, layouts) {}
 
   FailureOr<ProjectedFunction> project();
@@ -71,12 +72,13 @@ private:
   unsigned packedBuffer(ArrayRef<Value> members);
   void addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayRef<Value> copied, ArrayRef<unsigned> consumed);
   void produceResults(unsigned index, ArrayRef<Operation *> ops);
+  void setTransfer(scheduling::Operation &operation, double seconds, bool crosses) const;
   void projectSlice(plan::SliceOp op);
   LogicalResult checkType(Operation *op, Type type);
 
   Strides getStrides(Value value, unsigned rankClass);
   CallView viewOnRank(plan::CallOp call, unsigned rankClass);
-  int64_t durationOf(plan::CallOp call, const OpCost &cost, bool isNarrow) const;
+  int64_t durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype) const;
   int64_t contiguousCopyBytes(Value value, unsigned rankClass);
 
   /// Orders an operation that overwrites a buffer after all earlier readers of its storage.
@@ -89,11 +91,12 @@ private:
   }
 
   func::FuncOp function;
+  const Cluster &cluster;
   LayoutTable &layouts;
   CommunicatorTable &communicators;
   const OpRegistry &registry;
   PackingTable packings;
-  scheduling::Machine machine;
+  DenseMap<unsigned, GroupSpread> groups; ///< by communicator
   DenseMap<Value, unsigned> bufferOf;
   /// Operations that read each storage.
   DenseMap<unsigned, SmallVector<unsigned, 2>> readers;
@@ -143,12 +146,42 @@ CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
   return view;
 }
 
-int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, bool isNarrow) const {
+static int64_t toNanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+
+int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype) const {
+  auto flops = static_cast<double>(cost.flops), bytes = static_cast<double>(cost.bytes);
   if (isTransfer(call))
-    return scheduling::transferTime(machine, cost.bytes / 2); // each byte is read on one side and written on the other
-  if (plan::isOnHost(call.getResult(0)))
-    return scheduling::hostTime(machine, cost.bytes);
-  return scheduling::computeTime(machine, cost.flops, cost.bytes, isNarrow);
+    return toNanoseconds(transferSeconds(cluster, bytes / 2)); // each byte is read on one side and written on the other
+  if (call.getNumResults() != 0 && plan::isOnHost(call.getResult(0)))
+    return toNanoseconds(hostSeconds(cluster, bytes));
+  OperatorWork work{call.getTarget(), dtype, flops, bytes};
+  if (const std::optional<ProductExtents> &product = cost.product)
+    work.product = ProductShape{static_cast<double>(product->m), static_cast<double>(product->n),
+                                static_cast<double>(product->k), static_cast<double>(product->count)};
+  return toNanoseconds(operatorSeconds(cluster, work));
+}
+
+/// The dtype that decides how fast an operator computes: that of its first operand of floats, else of its first result.
+static std::string computeDtype(plan::CallOp call) {
+  auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
+  auto operand = llvm::find_if(call.getOperandTypes(), isFloat);
+  Type element;
+  if (operand != call.getOperandTypes().end())
+    element = getElementTypeOrSelf(*operand);
+  else if (call.getNumResults() != 0)
+    element = getElementTypeOrSelf(call.getResultTypes().front());
+  std::string text;
+  llvm::raw_string_ostream(text) << element;
+  return text;
+}
+
+/// The cost of a call on a rank. An operator without a cost is taken to read its operands and to write its results.
+static OpCost costOrBytes(const CallView &view, const OpRecord *record) {
+  if (record && record->cost)
+    return record->cost(view);
+  OpCost cost;
+  cost.bytes = trafficBytes(view);
+  return cost;
 }
 
 void Projector::projectCall(plan::CallOp call) {
@@ -158,13 +191,13 @@ void Projector::projectCall(plan::CallOp call) {
   const OpRecord *record = registry.lookup(call.getTarget());
   // A reshape may be a view on one rank and a copy on another. It then counts as a copy on both.
   bool aliases = !operation.consumed.empty();
-  bool isNarrow = !operation.consumed.empty() && getElementTypeOrSelf(call.getOperand(0)).getIntOrFloatBitWidth() <= 16;
+  std::string dtype = computeDtype(call);
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
     CallView view = viewOnRank(call, rankClass);
-    OpCost cost = costOf(view, record);
+    OpCost cost = costOrBytes(view, record);
     operation.workspace.push_back(cost.workspaceBytes);
     // Ranks wait for the slowest one.
-    operation.duration = std::max(operation.duration, durationOf(call, cost, isNarrow));
+    operation.duration = std::max(operation.duration, durationOf(call, cost, dtype));
     aliases &= cost.aliases;
     for (auto [index, value] : llvm::enumerate(call.getResults()))
       stridesOf[value].push_back(meshplan::stridesOf(view, record, index));
@@ -256,7 +289,10 @@ void Projector::addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayR
     int64_t bytes = 0;
     for (Value value : copied)
       bytes += layouts.get(value.getType()).bytes[rankClass];
-    copy.duration = std::max(copy.duration, scheduling::computeTime(machine, 0, 2 * bytes, /*isNarrow=*/false));
+    OperatorWork work{.target = copy.copy == scheduling::Copy::pack ? "sched.pack" : "sched.unpack",
+                      .dtype = "f32",
+                      .bytes = static_cast<double>(2 * bytes)};
+    copy.duration = std::max(copy.duration, toNanoseconds(operatorSeconds(cluster, work)));
   }
 }
 
@@ -281,6 +317,15 @@ void Projector::produceResults(unsigned index, ArrayRef<Operation *> ops) {
   waitForReaders(index);
 }
 
+/// A collective that takes `seconds` alone: the latency of its link, and as many bytes as the link moves in the rest. An
+/// attained time is longer than that of the bytes alone, so these are more than the collective sends.
+void Projector::setTransfer(scheduling::Operation &operation, double seconds, bool crosses) const {
+  const LinkRates &link = crosses ? cluster.network : cluster.node;
+  double latency = std::min(seconds, link.latencySeconds);
+  operation.latency = toNanoseconds(latency);
+  operation.transfers = {{crosses ? networkLink : nodeLink, std::llround((seconds - latency) * link.bytes)}};
+}
+
 void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   Operation &first = *ops.front();
   unsigned communicator = communicators.get(first.getAttrOfType<ArrayAttr>("axes"), layouts);
@@ -302,9 +347,11 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   double bytes = 0;
   for (Operation *op : ops)
     bytes += sentBytes(op, plan::getMesh(op));
-  bool isInNode = scheduling::groupSpan(axes, layouts.axisSizes()) <= machine.ranksOfNode;
-  operation.latency = std::llround(machine.collectiveSeconds * 1e9);
-  operation.transfers = {{isInNode ? nodeLink : networkLink, std::llround(bytes)}};
+  auto [group, isNew] = groups.try_emplace(communicator);
+  if (isNew)
+    group->second = groupSpread(axes, layouts.axisSizes(), cluster.ranksPerNode());
+  StringRef kind = base::stringifyCollectiveKind(*plan::collectiveKindOf(&first));
+  setTransfer(operation, collectiveSeconds(cluster, {kind, bytes, group->second}), group->second.crosses());
   if (!copies.unpacks)
     return produceResults(index, ops);
   unsigned received = packedBuffer(results);
@@ -369,7 +416,10 @@ FailureOr<ProjectedFunction> Projector::project() {
   result.problem.rankClasses = layouts.rankClasses();
   result.problem.handover.assign(layouts.rankClasses(), 0);
   result.problem.lanes = {{"compute"}, {"communication", scheduling::LaneKind::collectives}};
-  result.problem.links = {{"node", std::llround(machine.nodeBytes)}, {"network", std::llround(machine.networkBytes)}};
+  auto rateOf = [](const LinkRates &link) { return std::max<int64_t>(1, std::llround(link.bytes)); };
+  result.problem.links = {{"node", rateOf(cluster.node)}, {"network", rateOf(cluster.network)}};
+  result.problem.overlapSpeed = {.compute = std::llround(1000 / cluster.overlap.compute),
+                                 .transfer = std::llround(1000 / cluster.overlap.communication)};
   for (BlockArgument argument : function.getArguments()) {
     if (failed(checkType(function, argument.getType())))
       return failure();
@@ -386,8 +436,9 @@ FailureOr<ProjectedFunction> Projector::project() {
   return std::move(result);
 }
 
-FailureOr<ProjectedFunction> project(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators) {
-  return Projector(function, layouts, communicators).project();
+FailureOr<ProjectedFunction> project(func::FuncOp function, const Cluster &cluster, LayoutTable &layouts,
+                                     CommunicatorTable &communicators) {
+  return Projector(function, cluster, layouts, communicators).project();
 }
 
 } // namespace meshplan

@@ -3,6 +3,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_BUILD_PROBLEM_H
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_BUILD_PROBLEM_H
 
+#include "compiler/cluster/cluster.h"
 #include "compiler/scheduling/problem.h"
 #include "compiler/transforms/schedule/layout_table.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -38,11 +39,12 @@ struct ProjectedFunction {
 /// Projects a function. Arguments and constants become permanent buffers. Calls, slices and collectives become
 /// operations; adjacent collectives of one bucket become a single operation. A collective that cannot move its tensors
 /// where they are has an operation that packs them before it, or one that unpacks them after it, or both. Returned
-/// values are kept. Results that the records declare to be views share the storage of their operand.
+/// values are kept. Results that the records declare to be views share the storage of their operand. Durations are those of
+/// `cluster`.
 ///
 /// Fails with a diagnostic at the op if a sharding is undecided, if partition should not have left the op, or if a
 /// result is partial.
-mlir::FailureOr<ProjectedFunction> project(mlir::func::FuncOp function, LayoutTable &layouts,
+mlir::FailureOr<ProjectedFunction> project(mlir::func::FuncOp function, const Cluster &cluster, LayoutTable &layouts,
                                            CommunicatorTable &communicators);
 
 } // namespace meshplan

@@ -1,5 +1,5 @@
 // REQUIRES: meshplan-opt
-// RUN: %meshplan-opt %s --split-input-file --schedule | FileCheck %s
+// RUN: %meshplan-opt %s --split-input-file --schedule=preset=h100 | FileCheck %s
 
 plan.mesh [#base.mesh_axis<"tp" = 4>]
 

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/cluster/read_cluster.h"
 #include "compiler/transforms/schedule/build_problem.h"
 #include "test/unit/dialect/plan_text.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,7 +26,7 @@ protected:
     readOnMesh(2, 2, text);
     LayoutTable layouts(mesh());
     communicators = CommunicatorTable();
-    projected = *project(function(), layouts, communicators);
+    projected = *project(function(), clusterOfPreset(*findClusterPreset("cpu")), layouts, communicators);
     llvm::Error error = projected.problem.check();
     EXPECT_FALSE(static_cast<bool>(error)) << llvm::toString(std::move(error));
     return projected.problem;

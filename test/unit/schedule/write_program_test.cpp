@@ -1,5 +1,6 @@
 //===- write_program_test.cpp - a solution as a program -------------------===//
 
+#include "compiler/cluster/read_cluster.h"
 #include "compiler/transforms/schedule/write_program.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -42,7 +43,8 @@ protected:
     readModule(text);
     LayoutTable layouts(plan::roleOf(function()) == base::ProgramRole::reference ? plan::MeshOp() : mesh());
     CommunicatorTable communicators;
-    FailureOr<ProjectedFunction> projection = project(function(), layouts, communicators);
+    Cluster cluster = clusterOfPreset(*findClusterPreset("cpu"));
+    FailureOr<ProjectedFunction> projection = project(function(), cluster, layouts, communicators);
     EXPECT_TRUE(succeeded(projection));
     Solution solution{std::move(steps)};
     llvm::Error error = verify(projection->problem, solution);

@@ -96,8 +96,8 @@ def Sched_PeakAttr : Sched_Attr<"Peak", "peak"> {
 def Sched_TimeAttr : Sched_Attr<"Time", "time"> {
   let summary = "estimated nanoseconds of the slowest rank";
   let description = [{
-    Sums over operators and over collectives, on the machine of compiler/scheduling/machine.h. Time in which both
-    overlap counts in both sums.
+    The busy time of the operators and of the collectives, on the cluster that the schedule was made for
+    (compiler/cluster). Time in which both overlap counts in both.
   }];
   let parameters = (ins "int64_t":$compute, "int64_t":$communication);
   let assemblyFormat = "`<` struct(params) `>`";

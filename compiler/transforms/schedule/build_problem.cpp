@@ -317,8 +317,8 @@ void Projector::produceResults(unsigned index, ArrayRef<Operation *> ops) {
   waitForReaders(index);
 }
 
-/// A collective that takes `seconds` alone: the latency of its link, and as many bytes as the link moves in the rest. An
-/// attained time is longer than that of the bytes alone, so these are more than the collective sends.
+/// A collective that takes `seconds` alone: the latency of its link, and as many bytes as the link moves in the rest.
+/// An attained time is longer than that of the bytes alone, so these are more than the collective sends.
 void Projector::setTransfer(scheduling::Operation &operation, double seconds, bool crosses) const {
   const LinkRates &link = crosses ? cluster.network : cluster.node;
   double latency = std::min(seconds, link.latencySeconds);

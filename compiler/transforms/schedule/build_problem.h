@@ -39,8 +39,8 @@ struct ProjectedFunction {
 /// Projects a function. Arguments and constants become permanent buffers. Calls, slices and collectives become
 /// operations; adjacent collectives of one bucket become a single operation. A collective that cannot move its tensors
 /// where they are has an operation that packs them before it, or one that unpacks them after it, or both. Returned
-/// values are kept. Results that the records declare to be views share the storage of their operand. Durations are those of
-/// `cluster`.
+/// values are kept. Results that the records declare to be views share the storage of their operand. Durations are
+/// those of `cluster`.
 ///
 /// Fails with a diagnostic at the op if a sharding is undecided, if partition should not have left the op, or if a
 /// result is partial.

@@ -224,7 +224,7 @@ const WrongSchedule flatCases[] = {
      "instructions[18]: value 18 does not have the outputs as members"},
     {"UnpacksWhatIsSent",
      [](ScheduleT &s) { unpackAt(s, unpackTotals) = unpackOf(sentAddends, {addend, otherAddend}); },
-     "instructions[18]: value 17 is no packed output of a collective, or was unpacked before"},
+     "instructions[18]: value 17 is not a packed output of a collective, or was unpacked before"},
     {"IsNotUnpacked", [](ScheduleT &s) { forwardOf(s).instructions.pop_back(); }, "value 18 is not unpacked"},
     {"SecondOfTheBucket", [](ScheduleT &s) { valueAt(s, otherGathered).dims[0]->axes.clear(); },
      "instructions[11]: dim 0 is sharded differently"},

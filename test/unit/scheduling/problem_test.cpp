@@ -208,34 +208,6 @@ TEST(Problem, DependsOnProducersAndOnWhatItIsAfter) {
   EXPECT_THAT(dependencies(3), testing::ElementsAre(2, 0, 1));
 }
 
-
-
-/// True if a group of one and a group of the other share two ranks, on a mesh of 4 x 8.
-static bool shareRanks(const Communicator &one, const Communicator &other) {
-  std::vector<int64_t> sizes = {4, 8};
-  for (int64_t rank = 0; rank < 32; ++rank) {
-    std::vector<int64_t> mine = meshplan::groupOf(one.axes, sizes, meshplan::coordinateOfRank(rank, sizes));
-    std::vector<int64_t> theirs = meshplan::groupOf(other.axes, sizes, meshplan::coordinateOfRank(rank, sizes));
-    auto isTheirs = [&](int64_t peer) { return llvm::is_contained(theirs, peer); };
-    if (llvm::count_if(mine, isTheirs) > 1)
-      return true;
-  }
-  return false;
-}
-
-TEST(Communicator, OverlapsWhereGroupsShareMoreThanOneRank) {
-  std::vector<Communicator> all = {{"none", {}}};
-  for (auto [axis, size] : {std::pair(0, 4), {1, 8}})
-    for (int64_t pre = 1; pre < size; pre *= 2)
-      for (int64_t digit = 2; pre * digit <= size; digit *= 2)
-        all.push_back({"digit", {{axis, pre, digit}}});
-  all.push_back({"both", {{0, 1, 4}, {1, 1, 8}}});
-  all.push_back({"apart", {{0, 2, 2}, {1, 1, 2}}});
-  for (const Communicator &one : all)
-    for (const Communicator &other : all)
-      EXPECT_EQ(one.overlaps(other), shareRanks(one, other));
-}
-
 /// A gather of what is packed, changed.
 static std::string checkCopies(void (*change)(Problem &)) {
   Problem problem = parse(R"(lane compute
@@ -258,8 +230,10 @@ TEST(Check, K11CopiesServeACollective) {
   EXPECT_EQ(checkCopies([](Problem &) {}), "");
   const std::string packs = "K11: operation 'pack' copies for no collective",
                     unpacks = "K11: operation 'unpack' copies for no collective";
-  EXPECT_EQ(checkCopies([](Problem &p) { p.operations[1].communicator = std::nullopt; }), packs);
+  EXPECT_EQ(checkCopies([](Problem &p) { p.operations[1].communicator = std::nullopt, p.operations[1].lane = 0; }),
+            packs);
   EXPECT_EQ(checkCopies([](Problem &p) { p.operations[2].consumed.push_back(1); }), packs) << "two readers";
   EXPECT_EQ(checkCopies([](Problem &p) { p.operations[2].consumed = {0}; }), unpacks) << "of a weight";
-  EXPECT_EQ(checkCopies([](Problem &p) { p.operations[2].communicator = 0; }), unpacks) << "is one itself";
+  EXPECT_EQ(checkCopies([](Problem &p) { p.operations[2].communicator = 0, p.operations[2].lane = 1; }), unpacks)
+      << "is one itself";
 }

@@ -28,12 +28,12 @@ struct OperatorTable {
 
 /// Rates of a rank's device. Keys of maps are dtypes: "f32".
 struct ComputeRates {
-  std::map<std::string, double> flops; ///< peak flop/s
-  double bytes = 0;                    ///< peak bytes/s of its memory
-  double launchSeconds = 0;            ///< least time of an operator
-  std::map<std::string, RateTable> products;           ///< times of matrix products by flops
-  std::map<std::string, ProductTable> shapedProducts;  ///< and by shape
-  RateTable traffic;                                   ///< times of memory-bound operators by bytes; may be empty
+  std::map<std::string, double> flops;                ///< peak flop/s
+  double bytes = 0;                                   ///< peak bytes/s of its memory
+  double launchSeconds = 0;                           ///< least time of an operator
+  std::map<std::string, RateTable> products;          ///< times of matrix products by flops
+  std::map<std::string, ProductTable> shapedProducts; ///< and by shape
+  RateTable traffic;                                  ///< times of memory-bound operators by bytes; may be empty
   std::map<std::string, std::map<std::string, OperatorTable>> operators; ///< by target, then by dtype
 };
 
@@ -46,8 +46,8 @@ struct LinkRates {
 
 /// Attained times of one kind of collective among `ranks`, by the bytes that a rank sends (base::sentBytes).
 struct CollectiveTable {
-  std::string kind;    ///< "all_reduce"
-  std::string backend; ///< "nccl"
+  std::string kind;     ///< "all_reduce"
+  std::string backend;  ///< "nccl"
   bool crosses = false; ///< the ranks are in several nodes
   int64_t ranks = 0;
   RateTable times;
@@ -61,18 +61,18 @@ struct OverlapRates {
 };
 
 struct Cluster {
-  std::string name;   ///< "h100"
-  std::string source; ///< where the numbers are from; may be empty
-  std::string file;   ///< path as it was given; empty for a preset
-  bool isAssumed = false; ///< not asked for: the default of the device
+  std::string name;                  ///< "h100"
+  std::string source;                ///< where the numbers are from; may be empty
+  std::string file;                  ///< path as it was given; empty for a preset
+  bool isAssumed = false;            ///< not asked for: the default of the device
   SourceRange kindRange, nodesRange; ///< of device kind and number of nodes in the file
-  std::string deviceKind; ///< "cpu" or "cuda"
-  std::string deviceName; ///< "NVIDIA H100 80GB HBM3"
-  int64_t nodes = 0;      ///< 0: as many as the mesh needs
+  std::string deviceKind;            ///< "cpu" or "cuda"
+  std::string deviceName;            ///< "NVIDIA H100 80GB HBM3"
+  int64_t nodes = 0;                 ///< 0: as many as the mesh needs
   int64_t devicesPerNode = 1, ranksPerDevice = 1;
   int64_t coresPerNode = 0; ///< processor cores; 0: not known
   ComputeRates compute;
-  double hostBytes = 0; ///< bytes/s of host memory, of operators that run there
+  double hostBytes = 0;          ///< bytes/s of host memory, of operators that run there
   LinkRates node, network, host; ///< inside a node, between nodes, between device and host memory
   std::vector<CollectiveTable> collectives;
   OverlapRates overlap;

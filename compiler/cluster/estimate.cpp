@@ -148,6 +148,15 @@ static std::vector<const CollectiveTable *> tablesOf(const Cluster &cluster, con
   return tables;
 }
 
+/// The time of a table. Below its first size the time is linear from the latency on: a table may have a single size, at
+/// which the latency does not show.
+static double tableTime(const RateTable &table, double bytes, double latency) {
+  double first = table.sizes.front(), seconds = table.seconds.front();
+  if (bytes >= first || latency >= seconds)
+    return table.at(bytes, latency);
+  return latency + (seconds - latency) * (bytes / first);
+}
+
 double meshplan::collectiveSeconds(const Cluster &cluster, const CollectiveWork &work) {
   const LinkRates &link = work.group.crosses() ? cluster.network : cluster.node;
   double doublings = std::ceil(std::log2(static_cast<double>(work.group.ranks)));
@@ -157,12 +166,13 @@ double meshplan::collectiveSeconds(const Cluster &cluster, const CollectiveWork 
     return latency + work.bytes / linkBytes(cluster, work.group);
   auto next = llvm::find_if(tables, [&](const CollectiveTable *table) { return table->ranks >= work.group.ranks; });
   if (next == tables.end())
-    return tables.back()->times.at(work.bytes, latency);
-  double high = (*next)->times.at(work.bytes, latency);
+    return tableTime(tables.back()->times, work.bytes, latency);
+  double high = tableTime((*next)->times, work.bytes, latency);
   if (next == tables.begin() || (*next)->ranks == work.group.ranks)
     return high;
   const CollectiveTable &below = **std::prev(next);
-  double low = below.times.at(work.bytes, latency);
-  double weight = static_cast<double>(work.group.ranks - below.ranks) / static_cast<double>((*next)->ranks - below.ranks);
+  double low = tableTime(below.times, work.bytes, latency);
+  double weight =
+      static_cast<double>(work.group.ranks - below.ranks) / static_cast<double>((*next)->ranks - below.ranks);
   return low + (high - low) * weight;
 }

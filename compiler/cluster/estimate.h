@@ -18,15 +18,15 @@ namespace meshplan {
 
 /// The work of an operator on a rank.
 struct OperatorWork {
-  llvm::StringRef target;               ///< "aten.mm.default"
-  llvm::StringRef dtype;                ///< of its operands: "bf16"
-  double flops = 0, bytes = 0;          ///< bytes are those read and written
+  llvm::StringRef target;                   ///< "aten.mm.default"
+  llvm::StringRef dtype;                    ///< of its operands: "bf16"
+  double flops = 0, bytes = 0;              ///< bytes are those read and written
   std::optional<ProductShape> product = {}; ///< of a matrix product; its flops are those of the shape
 };
 
-/// Seconds of an operator on the device of a rank. In this order: the cluster's table of the operator and its dtype; for
-/// a matrix product the table of products, but at least its memory traffic; else the longer of arithmetic at the peak
-/// and memory traffic. At least the launch time; 0 for an operator without flops and bytes, a view.
+/// Seconds of an operator on the device of a rank. In this order: the cluster's table of the operator and its dtype;
+/// for a matrix product the table of products, but at least its memory traffic; else the longer of arithmetic at the
+/// peak and memory traffic. At least the launch time; 0 for an operator without flops and bytes, a view.
 double operatorSeconds(const Cluster &cluster, const OperatorWork &work);
 
 /// Seconds of an operator on the host that reads and writes `bytes` there. Host operators (the optimizer) are bound by
@@ -62,9 +62,10 @@ struct CollectiveWork {
 double linkBytes(const Cluster &cluster, const GroupSpread &group);
 
 /// Seconds of a collective, while all groups over the same axes do the same. The cluster's tables for its kind, level
-/// and backend count, linearly interpolated between their numbers of ranks; without one, the latency of the level for
-/// each doubling of ranks, and the bytes at linkBytes. The backend is nccl for cuda; for cpu threads inside a node,
-/// where there is a table of it, else mpi.
+/// and backend count, linearly interpolated between their numbers of ranks; below their first size
+/// the time is linear from the latency on. Without a table, the latency of the level for each doubling of ranks, and
+/// the bytes at linkBytes. The backend is nccl for cuda; for cpu threads inside a node, where there is a table of it,
+/// else mpi.
 double collectiveSeconds(const Cluster &cluster, const CollectiveWork &work);
 
 } // namespace meshplan

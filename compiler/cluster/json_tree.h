@@ -23,8 +23,8 @@ struct JsonNode {
 
   Kind kind = Kind::null;
   SourceRange range;
-  double number = 0;    ///< of a number
-  std::string text;      ///< of a string
+  double number = 0; ///< of a number
+  std::string text;  ///< of a string
   std::vector<JsonNode> elements;
   std::vector<JsonMember> members;
 

@@ -63,11 +63,12 @@ bool meshplan::checkSize(const Cluster &cluster, int64_t worldSize, SourceRange 
   if (cluster.nodes == 0 || worldSize <= ranks)
     return true;
   std::string nodes = std::to_string(cluster.nodes) + (cluster.nodes == 1 ? " node" : " nodes");
-  Diagnostic &error = diagnostics
-      .error(cluster.nodesRange, "the cluster has " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") + ": " +
-                                     nodes + " of " + std::to_string(cluster.ranksPerNode()) + ", and the mesh has " +
-                                     std::to_string(worldSize))
-      .help("describe or measure a cluster of this size, or leave out 'nodes' for as many as a mesh needs");
+  Diagnostic &error =
+      diagnostics
+          .error(cluster.nodesRange, "the cluster has " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") +
+                                         ": " + nodes + " of " + std::to_string(cluster.ranksPerNode()) +
+                                         ", and the mesh has " + std::to_string(worldSize))
+          .help("describe or measure a cluster of this size, or leave out 'nodes' for as many as a mesh needs");
   if (mesh.hasFile())
     error.note(mesh, "the mesh");
   return false;

@@ -8,13 +8,16 @@ using namespace meshplan;
 using llvm::StringRef;
 
 static constexpr ClusterPreset presets[] = {
-    {"cpu",
+    {
+        "cpu",
 #include "compiler/cluster/presets/cpu.json.inc"
     },
-    {"h100",
+    {
+        "h100",
 #include "compiler/cluster/presets/h100.json.inc"
     },
-    {"h200",
+    {
+        "h200",
 #include "compiler/cluster/presets/h200.json.inc"
     },
 };

@@ -126,7 +126,8 @@ const JsonNode *ClusterReader::Members::required(Key key) {
 void ClusterReader::Members::finish() {
   for (const JsonMember &member : node.members)
     if (!llvm::is_contained(known, member.key))
-      reader.error(member.range, what + " has no key '" + member.key + "'").help(suggest(member.key, known, "its keys"));
+      reader.error(member.range, what + " has no key '" + member.key + "'")
+          .help(suggest(member.key, known, "its keys"));
 }
 
 static std::string kindError(Key key, const JsonNode &node, StringRef expected) {
@@ -144,7 +145,8 @@ std::string ClusterReader::Members::oneOf(Key key, const JsonNode *node, ArrayRe
   std::vector<std::string> allowed(names.begin(), names.end());
   if (node && node->kind == JsonNode::Kind::string && !llvm::is_contained(allowed, value))
     reader.error(node->range, "'" + std::string(key) + "' is '" + value + "', must be " + quotedList(allowed))
-        .help(nearestNames(value, allowed).empty() ? "" : "did you mean " + quotedList(nearestNames(value, allowed)) + "?");
+        .help(nearestNames(value, allowed).empty() ? ""
+                                                   : "did you mean " + quotedList(nearestNames(value, allowed)) + "?");
   return value;
 }
 
@@ -262,9 +264,8 @@ bool ClusterReader::checkShapes(const ProductTable &table, const JsonNode &rateL
   struct Axis {
     size_t extent, stride;
   };
-  const Axis axes[] = {{table.k.size(), 1},
-                       {table.n.size(), table.k.size()},
-                       {table.m.size(), table.n.size() * table.k.size()}};
+  const Axis axes[] = {
+      {table.k.size(), 1}, {table.n.size(), table.k.size()}, {table.m.size(), table.n.size() * table.k.size()}};
   for (size_t index = 0; index < table.seconds.size(); ++index)
     for (auto [extent, stride] : axes) {
       double seconds = table.seconds[index], smaller = table.seconds[index - std::min(index, stride)];
@@ -319,8 +320,9 @@ void ClusterReader::readOperator(const JsonNode &node, ComputeRates &rates) {
   std::string type = members.oneOf(keys::dtype, dtype, keys::dtypes);
   if (!target) {
     if (dtype || table.byFlops)
-      error(members.range(), "a table of 'operators' without a 'target' applies to all memory-bound operators: it is by "
-                             "'bytes' and has no 'dtype'");
+      error(members.range(),
+            "a table of 'operators' without a 'target' applies to all memory-bound operators: it is by "
+            "'bytes' and has no 'dtype'");
     else if (!rates.traffic.empty())
       error(members.range(), "a second table of 'operators' without a 'target'");
     rates.traffic = table.times;
@@ -347,8 +349,7 @@ void ClusterReader::readCompute(const JsonNode &node, ComputeRates &rates) {
   }
   rates.bytes = members.number(keys::bytesPerSecond, members.required(keys::bytesPerSecond), ::rates, 1e3);
   rates.launchSeconds = members.number(keys::launchSeconds, members.optional(keys::launchSeconds), latencies, 0);
-  forEach(members.optional(keys::products), keys::products,
-          [&](const JsonNode &table) { readProducts(table, rates); });
+  forEach(members.optional(keys::products), keys::products, [&](const JsonNode &table) { readProducts(table, rates); });
   forEach(members.optional(keys::operators), keys::operators,
           [&](const JsonNode &table) { readOperator(table, rates); });
   members.finish();

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/report/report.h"
-#include "compiler/sharding/op_record.h"
 #include "compiler/report/sched_layout_text.h"
 #include "compiler/report/traffic.h"
+#include "compiler/sharding/op_record.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>

@@ -105,7 +105,8 @@ static void printTotals(const Report &report, raw_ostream &stream) {
       {"peak memory of a rank", formatBytes(std::max(report.memory.peak.largest, report.memory.evaluation.largest))});
   table.addRow({"traffic of a rank", formatBytes(totalTraffic(report)) + " sent and received"});
   table.addRow({"estimated time", formatTime(report.time.compute) + " computing and " +
-                                      formatTime(report.time.communication) + " communicating " + timeBasis(report.machine)});
+                                      formatTime(report.time.communication) + " communicating " +
+                                      timeBasis(report.machine)});
   table.print(stream);
 }
 

@@ -1,7 +1,7 @@
 //===- cluster_keys.h - the names in a cluster file -------------*- C++ -*-===//
 //
-// The keys of a cluster file (docs/clusters.md), and the names that its values may have. `meshplan-run calibrate` writes
-// them and the compiler reads them.
+// The keys of a cluster file (docs/clusters.md), and the names that its values may have. `meshplan-run calibrate`
+// writes them and the compiler reads them.
 //
 // Header only, standard library only, no state.
 //

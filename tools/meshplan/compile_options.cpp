@@ -27,9 +27,10 @@ void meshplan::addPlanOptions(CLI::App &app, CompileOptions &options, std::vecto
 }
 
 void meshplan::addCluster(CLI::App &app, CompileOptions &options) {
-  app.add_option("--cluster", options.cluster,
-                 "machines that times are estimated for: a cluster file, or a preset (cpu, h100, h200); without it, the "
-                 "preset cpu or, for cuda, h100")
+  app.add_option(
+         "--cluster", options.cluster,
+         "machines that times are estimated for: a cluster file, or a preset (cpu, h100, h200); without it, the "
+         "preset cpu or, for cuda, h100")
       ->type_name("FILE|PRESET")
       ->check(fileName());
 }

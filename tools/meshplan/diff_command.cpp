@@ -89,7 +89,8 @@ Command meshplan::addDiff(CLI::App &app) {
   addPlanOptions(app, command->options, command->definitions);
   addCluster(app, command->options);
   app.add_flag("--json", command->json, "print the differences as JSON");
-  app.footer("-D, --strict, --device and --cluster apply to both plans. The exit status is 0 even if the plans differ, and 1 only "
+  app.footer("-D, --strict, --device and --cluster apply to both plans. The exit status is 0 even if the plans differ, "
+             "and 1 only "
              "on an error.");
   return [command] { return command->run(); };
 }

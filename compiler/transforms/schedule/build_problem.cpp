@@ -45,8 +45,8 @@ namespace {
 class Projector {
 public:
   Projector(func::FuncOp function, const Cluster &cluster, LayoutTable &layouts, CommunicatorTable &communicators)
-      : function(function), cluster(cluster), layouts(layouts), communicators(communicators), registry(OpRegistry::get()),
-        packings(function, layouts) {}
+      : function(function), cluster(cluster), layouts(layouts), communicators(communicators),
+        registry(OpRegistry::get()), packings(function, layouts) {}
 
   FailureOr<ProjectedFunction> project();
 

@@ -114,6 +114,8 @@ TEST(Estimate, TablesOfCollectives) {
   EXPECT_DOUBLE_EQ(time("all_gather", {4, 4}), 3e-6);
   EXPECT_DOUBLE_EQ(time("all_gather", {8, 8}), 3e-6) << "beyond them the nearest one";
   EXPECT_DOUBLE_EQ(time("all_gather", {2, 1}), 7e-6) << "between nodes";
+  EXPECT_DOUBLE_EQ(collectiveSeconds(cluster, {"all_gather", 500, {2, 2}}), 100e-9 + 450e-9) << "from the latency on";
+  EXPECT_DOUBLE_EQ(collectiveSeconds(cluster, {"all_gather", 2000, {2, 2}}), 2e-6);
   EXPECT_DOUBLE_EQ(time("all_reduce", {2, 2}), 100e-9 + 0.25e-6) << "another kind has no table";
 }
 

@@ -122,10 +122,9 @@ TEST(ReadCluster, UnknownKeys) {
 }
 
 TEST(ReadCluster, MissingKeys) {
-  EXPECT_THAT(errorsOf("{}"), ElementsAre(HasSubstr("1:1: a cluster has no 'name'"),
-                                          HasSubstr("1:1: a cluster has no 'device'"),
-                                          HasSubstr("1:1: a cluster has no 'compute'"),
-                                          HasSubstr("1:1: a cluster has no 'links'")));
+  EXPECT_THAT(errorsOf("{}"),
+              ElementsAre(HasSubstr("1:1: a cluster has no 'name'"), HasSubstr("1:1: a cluster has no 'device'"),
+                          HasSubstr("1:1: a cluster has no 'compute'"), HasSubstr("1:1: a cluster has no 'links'")));
   EXPECT_THAT(errorsOf(with("\"kind\": \"cpu\", ", "")), ElementsAre(HasSubstr("3:13: 'device' has no 'kind'")));
   EXPECT_THAT(errorsOf(with("\"f32\": 1e11", "\"bf16\": 1e11")),
               ElementsAre("6:35: 'flops_per_second' has no 'f32'; help: dtypes without a rate take that of f32"));
@@ -140,7 +139,8 @@ TEST(ReadCluster, ValuesOfAnotherKind) {
   EXPECT_THAT(errorsOf("[1]"), testing::Contains("1:1: a cluster is a list, must be an object"));
   EXPECT_THAT(errorsOf(with("\"two\"", "2")), ElementsAre("2:11: 'name' is a number, must be a text"));
   EXPECT_THAT(errorsOf(with("1e11", "\"1e11\"")), ElementsAre("6:43: 'f32' is a text, must be a number"));
-  EXPECT_THAT(errorsOf(with("\"nodes\": 1", "\"nodes\": 1.5")), ElementsAre("4:12: 'nodes' is 1.5, must be a whole number"));
+  EXPECT_THAT(errorsOf(with("\"nodes\": 1", "\"nodes\": 1.5")),
+              ElementsAre("4:12: 'nodes' is 1.5, must be a whole number"));
   EXPECT_THAT(errorsOf(with("\"cpu\"", "\"gpu\"")),
               ElementsAre("3:22: 'kind' is 'gpu', must be 'cpu' or 'cuda'; help: did you mean 'cpu'?"));
   EXPECT_THAT(errorsOf(withCompute("\"products\": {}")),
@@ -177,24 +177,28 @@ TEST(ReadCluster, Tables) {
               ElementsAre(HasSubstr("'flops' has 1000000 after 1000000, must increase")));
   EXPECT_THAT(errorsOf(product("\"flops\": [1e6, 2e6], \"flops_per_second\": [1e9]")),
               ElementsAre(HasSubstr("'flops_per_second' has 1 numbers, must have 2 as 'flops'")));
-  EXPECT_THAT(errorsOf(product("\"flops\": [1e6, 2e6], \"flops_per_second\": [1e9, 4e9]")),
-              ElementsAre(HasSubstr("with this rate 2000000 flops take 0.0005 s, less than the 0.001 s of 1000000; help: "
-                                    "a larger size takes at least as long")));
+  EXPECT_THAT(
+      errorsOf(product("\"flops\": [1e6, 2e6], \"flops_per_second\": [1e9, 4e9]")),
+      ElementsAre(HasSubstr("with this rate 2000000 flops take 0.0005 s, less than the 0.001 s of 1000000; help: "
+                            "a larger size takes at least as long")));
   EXPECT_THAT(errorsOf(product("\"flops\": [], \"flops_per_second\": [1e9]")),
               ElementsAre(HasSubstr("'flops' is an empty list")));
-  EXPECT_THAT(errorsOf(product("\"m\": [1], \"n\": [1, 2], \"k\": [1], \"flops_per_second\": [1e9]")),
-              ElementsAre(HasSubstr("'flops_per_second' has 1 numbers, must have 2: one for each m, n and k, of which k "
-                                    "changes first, then n")));
+  EXPECT_THAT(
+      errorsOf(product("\"m\": [1], \"n\": [1, 2], \"k\": [1], \"flops_per_second\": [1e9]")),
+      ElementsAre(HasSubstr("'flops_per_second' has 1 numbers, must have 2: one for each m, n and k, of which k "
+                            "changes first, then n")));
   EXPECT_THAT(errorsOf(product("\"m\": [1], \"n\": [1, 2], \"k\": [1], \"flops_per_second\": [1e9, 4e9]")),
               ElementsAre(HasSubstr("with this rate the product 1 x 2 x 1 takes 1e-09 s, less than the 2e-09 s of a "
                                     "smaller one")));
   EXPECT_THAT(errorsOf(withCompute("\"operators\": [{\"bytes\": [1], \"bytes_per_second\": [1e9]}, {\"bytes\": [1], "
                                    "\"bytes_per_second\": [1e9]}]")),
               ElementsAre(HasSubstr("a second table of 'operators' without a 'target'")));
-  EXPECT_THAT(errorsOf(withCompute("\"operators\": [{\"dtype\": \"f32\", \"bytes\": [1], \"bytes_per_second\": [1e9]}]")),
-              ElementsAre(HasSubstr("without a 'target' applies to all memory-bound operators")));
-  EXPECT_THAT(errorsOf(withCompute("\"operators\": [{\"target\": \"x\", \"bytes\": [1], \"bytes_per_second\": [1e9]}]")),
-              ElementsAre(HasSubstr("a table of 'operators' has no 'dtype'")));
+  EXPECT_THAT(
+      errorsOf(withCompute("\"operators\": [{\"dtype\": \"f32\", \"bytes\": [1], \"bytes_per_second\": [1e9]}]")),
+      ElementsAre(HasSubstr("without a 'target' applies to all memory-bound operators")));
+  EXPECT_THAT(
+      errorsOf(withCompute("\"operators\": [{\"target\": \"x\", \"bytes\": [1], \"bytes_per_second\": [1e9]}]")),
+      ElementsAre(HasSubstr("a table of 'operators' has no 'dtype'")));
 }
 
 struct Opened {
@@ -202,8 +206,7 @@ struct Opened {
   Diagnostics diagnostics{sources};
   std::optional<Cluster> cluster;
 
-  Opened(llvm::StringRef given, llvm::StringRef device)
-      : cluster(openCluster(given, device, sources, diagnostics)) {}
+  Opened(llvm::StringRef given, llvm::StringRef device) : cluster(openCluster(given, device, sources, diagnostics)) {}
 };
 
 TEST(OpenCluster, ThePresetOfADeviceIsMarkedAsAssumed) {

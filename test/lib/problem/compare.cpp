@@ -45,13 +45,30 @@ struct Sample {
 /// How far solvers are from the optimum, in the mean and at most.
 struct Gap {
   double sum = 0, largest = 0;
-  unsigned optimal = 0;
+  unsigned optimal = 0, count = 0;
 
   void add(int64_t makespan, int64_t optimum) {
     double gap = static_cast<double>(makespan) / static_cast<double>(optimum) - 1;
     sum += gap;
     largest = std::max(largest, gap);
     optimal += makespan == optimum;
+    ++count;
+  }
+  void add(const Gap &other) {
+    sum += other.sum;
+    largest = std::max(largest, other.largest);
+    optimal += other.optimal;
+    count += other.count;
+  }
+};
+
+struct Gaps {
+  Gap program, list, search;
+
+  void add(const Gaps &other) {
+    program.add(other.program);
+    list.add(other.list);
+    search.add(other.search);
   }
 };
 } // namespace
@@ -81,17 +98,24 @@ static std::optional<Sample> sampleOf(unsigned seed, bool isLimited) {
   return Sample{problem, *limited, known};
 }
 
-static bool compareWithOptimum(unsigned count, bool isLimited) {
-  Gap program, listed, searched;
+static void print(const Gaps &gaps) {
+  for (auto [name, gap] : {std::pair("program", &gaps.program), {"list", &gaps.list}, {"search", &gaps.search}})
+    llvm::outs() << llvm::format("  %-8s %6.2f %% above the optimum in the mean, %6.2f %% at most, optimal in %u\n",
+                                 name, gap->sum / std::max(gap->count, 1u) * 100, gap->largest * 100, gap->optimal);
+}
+
+/// False if a solver has no answer, or one that is better than the optimum.
+static bool addGaps(unsigned count, bool isLimited, Gaps &all) {
+  Gaps own;
   bool isRight = true;
-  unsigned seed = 0, found = 0;
-  for (; found < count; ++seed) {
+  unsigned seed = 0;
+  for (unsigned found = 0; found < count; ++seed) {
     std::optional<Sample> sample = sampleOf(seed, isLimited);
     if (!sample)
       continue;
     ++found;
-    program.add(sample->program, sample->optimum);
-    for (auto [name, gap] : {std::pair("list", &listed), {"search", &searched}}) {
+    own.program.add(sample->program, sample->optimum);
+    for (auto [name, gap] : {std::pair("list", &own.list), {"search", &own.search}}) {
       std::optional<int64_t> makespan = solved(name, sample->problem, seed);
       isRight &= makespan && *makespan >= sample->optimum;
       if (makespan)
@@ -100,14 +124,19 @@ static bool compareWithOptimum(unsigned count, bool isLimited) {
   }
   llvm::outs() << count << " problems " << (isLimited ? "with" : "without") << " a binding memory limit, of " << seed
                << " random ones\n";
-  for (auto [name, gap, bound] :
-       {std::tuple("program", &program, 1e9), {"list", &listed, 0.05}, {"search", &searched, 0.02}}) {
-    double mean = gap->sum / count;
-    llvm::outs() << llvm::format("  %-8s %6.2f %% above the optimum in the mean, %6.2f %% at most, optimal in %u\n",
-                                 name, mean * 100, gap->largest * 100, gap->optimal);
-    isRight &= mean <= bound;
-  }
+  print(own);
+  all.add(own);
   return isRight;
+}
+
+/// Half of the problems have a binding memory limit. `list` must be within 5 % in the mean, `search` within 2 %.
+static bool compareWithOptimum(unsigned count) {
+  Gaps all;
+  bool isRight = addGaps(count / 2, false, all);
+  isRight &= addGaps(count - count / 2, true, all);
+  llvm::outs() << "all\n";
+  print(all);
+  return isRight && all.list.sum <= 0.05 * count && all.search.sum <= 0.02 * count;
 }
 
 /// Every solver, on random problems of any kind: with a limit that the least memory of program order allows, or
@@ -169,8 +198,7 @@ int main(int argc, char **argv) {
     if (argument == "--scale")
       isRight &= scale();
     else if (argument.consume_front("--optimum=") && !argument.getAsInteger(10, count))
-      for (bool isLimited : {false, true})
-        isRight &= compareWithOptimum((count + isLimited) / 2, isLimited);
+      isRight &= compareWithOptimum(count);
     else if (argument.consume_front("--random=") && !argument.getAsInteger(10, count))
       isRight &= verifyRandom(count);
     else

@@ -160,7 +160,8 @@ static OpCost convolutionCost(const CallView &call) {
   cost.flops = 2 * sums * terms;
   // The kernels multiply the patches of all windows, group by group, with the weight.
   std::optional<unsigned> weight = call.getOperand("weight");
-  int64_t groups = groupCount(call), features = weight ? call.operands[*weight].getShape().front() : 0;
+  bool hasFeatures = weight && call.operands[*weight].getRank() > 0;
+  int64_t groups = groupCount(call), features = hasFeatures ? call.operands[*weight].getShape().front() : 0;
   if (groups > 0 && features >= groups)
     cost.product = ProductExtents{sums / features, features / groups, terms, groups};
   cost.workspaceBytes = imageBytes(call, "input") + kernelBytes(call);

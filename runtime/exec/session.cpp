@@ -74,11 +74,15 @@ std::shared_ptr<Tensor> &Session::slot(const std::string &name) {
   return tensor;
 }
 
-/// Constants are the same if this rank has the same bytes of the same dtype, whatever their names.
+/// Constants of two programs are the same if this rank has the same bytes of the same dtype, whatever their names. The
+/// planned memory of a program counts each of its own.
 Expected<std::shared_ptr<Tensor>> Session::constant(const RankView &view, const artifact::Constant &constant) {
   int value = constant.value();
+  auto mayBeSame = [&](const LoadedConstant &known) {
+    return known.table == &constant || &known.view.program() != &view.program();
+  };
   for (const LoadedConstant &known : constants)
-    if (known.view.dtype(known.table->value()) == view.dtype(value) &&
+    if (mayBeSame(known) && known.view.dtype(known.table->value()) == view.dtype(value) &&
         known.view.shape(known.table->value()) == view.shape(value) &&
         known.view.ranges(known.table->value()) == view.ranges(value) &&
         std::ranges::equal(*known.table->data(), *constant.data()))

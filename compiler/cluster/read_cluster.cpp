@@ -31,7 +31,7 @@ struct Limits {
 };
 
 constexpr Limits rates{1e3, 1e18, " per second"}, latencies{0, 1, " seconds"}, counts{1, 1e7, ""}, sizes{1, 1e18, ""},
-    slowdowns{1, 100, ""}, spreads{0, 100, ""};
+    slowdowns{1, 100, ""}, spreads{0, 1e6, ""};
 
 std::string numberText(double number) { return llvm::formatv("{0}", llvm::format("%.12g", number)).str(); }
 

@@ -14,8 +14,8 @@ using Shape = std::vector<int64_t>;
 
 namespace {
 
-/// The sizes that are measured. Those of a CPU take milliseconds; a GPU reaches its rates only with more work, and keeps
-/// 50 MB in its cache.
+/// The sizes that are measured. Those of a CPU take milliseconds; a GPU reaches its rates only with more work, and
+/// keeps 50 MB in its cache.
 struct CaseSizes {
   Shape rows, columns, contracted; ///< m, n and k of products
   int64_t gradientRows = 0;        ///< that gradients of weights sum

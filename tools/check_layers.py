@@ -20,6 +20,8 @@ OVERLAP = "runtime/schema/overlap.h"
 PACKING = "runtime/schema/packing.h"
 # Which schedules of a learning rate exist: the language, the dialects and the loader of the artifact agree on it.
 RATE_SCHEDULE = "runtime/schema/rate_schedule.h"
+# The keys of cluster files, which the runtime writes and the compiler reads.
+CLUSTER_KEYS = "runtime/schema/cluster_keys.h"
 # Rooms that a room above these, one that runs programs or compares them, may use, too.
 BELOW_EXEC = {
     "runtime/artifact",
@@ -42,6 +44,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     PACKING: ({OVERLAP}, set()),
     MESH_AXES: (set(), set()),
     RATE_SCHEDULE: (set(), set()),
+    CLUSTER_KEYS: (set(), set()),
     "runtime/base": ({EXTENT}, {"fmt", "xxhash"}),
     "runtime/artifact": ({"runtime/base", "runtime/schema", EXTENT, RATE_SCHEDULE}, {"flatbuffers"}),
     "runtime/data": ({"runtime/base", EXTENT}, {"json", "zip", "zlib", "isal"}),
@@ -52,6 +55,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/comm/nccl": ({"runtime/base", "runtime/comm"}, {"nccl", "cuda"}),
     "runtime/launch": ({"runtime/base"}, set()),
     "runtime/tensor": ({"runtime/base", "runtime/schema", EXTENT}, {"torch", "cuda", "json"}),
+    "runtime/calibrate": (
+        {"runtime/base", "runtime/comm", "runtime/tensor", "runtime/schema", CLUSTER_KEYS},
+        {"json"},
+    ),
     "runtime/rendezvous": ({"runtime/base", "runtime/comm", "runtime/comm/store", "runtime/tensor"}, {"torch"}),
     "runtime/exec": (BELOW_EXEC, {"flatbuffers", "json"}),
     "runtime/dataset": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
@@ -73,13 +80,15 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "compiler/sharding": ({"dialect/plan", "compiler/support", EXTENT}, {"mlir", "llvm"}),
     "compiler/derivatives": ({"compiler/sharding", "dialect/plan"}, {"mlir", "llvm"}),
     "compiler/compositions": ({"compiler/derivatives", "compiler/sharding", "dialect/plan", EXTENT}, {"mlir", "llvm"}),
-    "compiler/scheduling": ({"compiler/support", "runtime/schema", EXTENT}, {"llvm"}),
+    "compiler/cluster": ({"compiler/support", CLUSTER_KEYS, EXTENT}, {"llvm", "json"}),
+    "compiler/scheduling": ({"compiler/cluster", "compiler/support", "runtime/schema", EXTENT}, {"llvm"}),
     "compiler/transforms/*": (
         {
             "compiler/indexing",
             "compiler/compositions",
             "compiler/derivatives",
             "compiler/sharding",
+            "compiler/cluster",
             "compiler/scheduling",
             "compiler/frontend",
             "compiler/archive",
@@ -95,7 +104,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"dialect/sched", "compiler/support", "runtime/schema", EXTENT},
         {"mlir", "llvm", "flatbuffers"},
     ),
-    "compiler/report": ({"dialect/sched", "compiler/support", EXTENT}, {"mlir", "llvm"}),
+    "compiler/report": (
+        {"dialect/sched", "compiler/cluster", "compiler/sharding", "compiler/support", EXTENT},
+        {"mlir", "llvm"},
+    ),
     "compiler/report/diff": ({"compiler/report", "compiler/support"}, {"llvm"}),
     "compiler/report/settings": ({"compiler/report", "compiler/frontend", "compiler/support"}, {"llvm"}),
     "compiler/report/explain": (
@@ -109,6 +121,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "compiler/frontend",
             "compiler/archive",
             "compiler/sharding",
+            "compiler/cluster",
             "compiler/scheduling",
             "compiler/support",
             "dialect/plan",

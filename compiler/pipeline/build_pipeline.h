@@ -3,16 +3,18 @@
 #ifndef MESHPLAN_COMPILER_PIPELINE_BUILD_PIPELINE_H
 #define MESHPLAN_COMPILER_PIPELINE_BUILD_PIPELINE_H
 
+#include "compiler/cluster/cluster.h"
 #include "compiler/pipeline/phases.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace meshplan {
 
 struct PipelineOptions {
-  bool strict = false;        ///< reshards that no statement of the plan implies are errors
-  bool gradients = false;     ///< the training step returns the gradients and updates nothing
-  bool reference = false;     ///< keep the imported program, to be run on one rank
-  std::string device = "cpu"; ///< whose kernels and autocast rules apply: cpu or cuda
+  bool strict = false;                    ///< reshards that no statement of the plan implies are errors
+  bool gradients = false;                 ///< the training step returns the gradients and updates nothing
+  bool reference = false;                 ///< keep the imported program, to be run on one rank
+  std::string device = "cpu";             ///< whose kernels and autocast rules apply: cpu or cuda
+  std::shared_ptr<const Cluster> cluster; ///< whose durations the schedule has; null: the preset cpu
 };
 
 /// Registers the dialects that the pipeline uses.

@@ -10,6 +10,7 @@
 #include "compiler/pipeline/compile.h"
 #include "compiler/archive/bind_symbols.h"
 #include "compiler/archive/read_archive.h"
+#include "compiler/cluster/read_cluster.h"
 #include "compiler/pipeline/build_pipeline.h"
 #include "compiler/target/artifact/artifact.h"
 #include "compiler/transforms/import/build_program.h"
@@ -114,7 +115,7 @@ bool Compilation::import() {
     return false;
   outline = outlineModel(*archive.program);
   bound = bindPlan(*syntax, outline.model, options.definitions, reports);
-  if (!bound)
+  if (!bound || !readCluster())
     return false;
   // `check` compiles a second time without recompute, to compare the memory of both.
   if (!options.recompute)
@@ -142,6 +143,14 @@ bool Compilation::import() {
   modelDigest = archive.program->digest;
   ir = buildProgram(*archive.program, outline, *bound, reports, context);
   return static_cast<bool>(ir);
+}
+
+bool Compilation::readCluster() {
+  std::optional<Cluster> cluster = openCluster(options.cluster, options.device, sources, reports);
+  if (!cluster || !checkSize(*cluster, bound->environment.mesh.worldSize(), bound->environment.mesh.range, reports))
+    return false;
+  machines = std::make_shared<const Cluster>(std::move(*cluster));
+  return true;
 }
 
 meshplan::Diagnostic &Compilation::reportArchive(const archive::Diagnostic &error, SourceRange place) {
@@ -186,7 +195,7 @@ void Compilation::reportExtent(const archive::Diagnostic &error, const Syntax &s
 
 bool Compilation::runPasses(Phase phase) {
   mlir::PassManager manager(&context);
-  buildPhase(manager, phase, {options.strict, options.gradients, options.reference, options.device});
+  buildPhase(manager, phase, {options.strict, options.gradients, options.reference, options.device, machines});
   return mlir::succeeded(manager.run(*ir)) && !reports.hasErrors();
 }
 
@@ -220,7 +229,8 @@ void Compilation::report(mlir::Diagnostic &diagnostic) {
 
 bool Compilation::reads(llvm::StringRef path) const {
   return llvm::sys::fs::equivalent(path, options.planFile) ||
-         llvm::sys::fs::equivalent(path, besidePlan(options.planFile, bound->modelFile));
+         llvm::sys::fs::equivalent(path, besidePlan(options.planFile, bound->modelFile)) ||
+         (!machines->file.empty() && llvm::sys::fs::equivalent(path, machines->file));
 }
 
 std::string Compilation::fingerprint(llvm::StringRef version) const {

@@ -9,6 +9,7 @@
 #define MESHPLAN_COMPILER_PIPELINE_COMPILE_H
 
 #include "compiler/archive/diagnostic.h"
+#include "compiler/cluster/cluster.h"
 #include "compiler/frontend/bind.h"
 #include "compiler/pipeline/phases.h"
 #include "compiler/support/diagnostics.h"
@@ -25,6 +26,7 @@ struct CompileOptions {
   std::vector<Definition> definitions; ///< -D name=value
   bool strict = false;                 ///< reshards that no statement implies are errors
   std::string device = "cpu";
+  std::string cluster;    ///< a cluster file or a preset; empty: the preset of the device
   bool gradients = false; ///< the training step returns the gradients and updates nothing
   bool recompute = true;  ///< false ignores recompute statements
   bool reference = false; ///< include the imported program, to be run on one rank
@@ -45,14 +47,18 @@ public:
   /// The IR after the last phase that ran.
   mlir::ModuleOp module() { return *ir; }
   const BoundPlan &plan() const { return *bound; }
-  /// True if `path` is the plan or the model that was compiled, under any name.
+  /// True if `path` is the plan, the model or the cluster file that was read, under any name.
   bool reads(llvm::StringRef path) const;
   const ModelOutline &model() const { return outline.model; }
+  /// The cluster that times are estimated for. Only after a run that succeeded.
+  const Cluster &cluster() const { return *machines; }
   /// Digest of the archive: equal for equal archives.
   const std::string &digestOfModel() const { return archiveDigest; }
 
 private:
   bool import();
+  /// Reads the cluster and compares it with the mesh.
+  bool readCluster();
   bool runPasses(Phase phase);
   Diagnostic &reportArchive(const archive::Diagnostic &error, SourceRange place);
   /// Reports an error about an extent at the statement that gives it, with a note for each command-line option that it
@@ -70,6 +76,7 @@ private:
   mlir::MLIRContext context;
   ProgramOutline outline;
   std::optional<BoundPlan> bound;
+  std::shared_ptr<const Cluster> machines;
   std::string archiveDigest;
   std::string modelDigest; ///< digest of the archive and of the buffers' initial values that training starts from
   mlir::OwningOpRef<mlir::ModuleOp> ir;

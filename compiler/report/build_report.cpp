@@ -9,6 +9,7 @@
 #include "compiler/report/report.h"
 #include "compiler/report/sched_layout_text.h"
 #include "compiler/report/traffic.h"
+#include "compiler/sharding/op_record.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
@@ -137,7 +138,7 @@ void ReportBuilder::addActivationSum(sched::StartOp start, int64_t ranks, int64_
   TypeAttr narrow = start.getActivationSumAttr();
   if (!narrow)
     return;
-  Type sent = cast<sched::ShardedTensorType>(start.getInputs().front().getType()).getElementType();
+  Type sent = sched::tensorsOf(start.getInput().getType()).front().getElementType();
   Type other = sent == narrow.getValue() ? Float32Type::get(sent.getContext()) : narrow.getValue();
   std::string dtype = dtypeText(sent), otherDtype = dtypeText(other);
   auto sums = llvm::find_if(report.activationSums, [&](const ActivationSums &each) {
@@ -151,13 +152,17 @@ void ReportBuilder::addActivationSum(sched::StartOp start, int64_t ranks, int64_
 }
 
 void ReportBuilder::addCompute(sched::ComputeOp compute, int64_t count) {
+  auto add = [&](std::vector<RepeatedOperator> &operators, StringRef target) {
+    auto known = llvm::find_if(operators, [&](const RepeatedOperator &each) { return each.target == target; });
+    if (known == operators.end())
+      known = operators.insert(known, RepeatedOperator{target.str()});
+    known->count += count;
+  };
   StringRef target = compute.getTarget();
-  if (!target.consume_front("vjp."))
-    return;
-  auto known = llvm::find_if(report.derivatives, [&](const RepeatedOperator &each) { return each.target == target; });
-  if (known == report.derivatives.end())
-    known = report.derivatives.insert(known, RepeatedOperator{target.str()});
-  known->count += count;
+  if (!hasCost(target))
+    add(report.withoutCost, target);
+  if (target.consume_front("vjp."))
+    add(report.derivatives, target);
 }
 
 /// Finds the axes over which the forward or evaluation program splits work. The step does not count: it also computes

@@ -41,12 +41,24 @@ static void printMesh(const Report &report, raw_ostream &stream) {
          << '\n';
 }
 
+static void printMachine(const MachineReport &machine, raw_ostream &stream) {
+  if (machine.name.empty())
+    return;
+  stream << "machine  " << machineText(machine) << ": ";
+  if (machine.nodes != 0)
+    stream << machine.nodes << (machine.nodes == 1 ? " node of " : " nodes of ");
+  else
+    stream << "nodes of ";
+  stream << machine.devicesPerNode << " x " << machine.deviceName;
+  if (machine.ranksPerDevice != 1)
+    stream << ", each with " << machine.ranksPerDevice << " ranks";
+  stream << '\n';
+}
+
 static void printLoss(const Report &report, raw_ostream &stream) {
   if (report.loss)
     stream << "loss  " << report.loss->meaning << " (" << report.loss->place << ": " << report.loss->statement << ")\n";
 }
-
-const char *const meshplan::timeBasis = "on nodes of eight H100, nothing overlapped";
 
 WeightCounts meshplan::countWeights(const Report &report) {
   WeightCounts counts;
@@ -93,7 +105,8 @@ static void printTotals(const Report &report, raw_ostream &stream) {
       {"peak memory of a rank", formatBytes(std::max(report.memory.peak.largest, report.memory.evaluation.largest))});
   table.addRow({"traffic of a rank", formatBytes(totalTraffic(report)) + " sent and received"});
   table.addRow({"estimated time", formatTime(report.time.compute) + " computing and " +
-                                      formatTime(report.time.communication) + " communicating " + timeBasis});
+                                      formatTime(report.time.communication) + " communicating " +
+                                      timeBasis(report.machine)});
   table.print(stream);
 }
 
@@ -219,6 +232,16 @@ static void printDerivatives(const Report &report, raw_ostream &stream) {
   table.print(stream);
 }
 
+static void printWithoutCost(const Report &report, raw_ostream &stream) {
+  if (report.withoutCost.empty())
+    return;
+  stream << "\noperators without a cost, whose time is estimated from the bytes of their operands and results\n";
+  TextTable table({Align::left, Align::right});
+  for (const RepeatedOperator &each : report.withoutCost)
+    table.addRow({each.target, std::to_string(each.count)});
+  table.print(stream);
+}
+
 static void printParameters(const Report &report, raw_ostream &stream) {
   struct Group {
     const ParameterReport *first;
@@ -249,6 +272,7 @@ static void printParameters(const Report &report, raw_ostream &stream) {
 
 void meshplan::printReport(const Report &report, raw_ostream &stream) {
   printMesh(report, stream);
+  printMachine(report.machine, stream);
   printLoss(report, stream);
   printTotals(report, stream);
   printCoverage(report, stream);
@@ -259,5 +283,6 @@ void meshplan::printReport(const Report &report, raw_ostream &stream) {
   printActivationSums(report, stream);
   printStatements(report, stream);
   printDerivatives(report, stream);
+  printWithoutCost(report, stream);
   printParameters(report, stream);
 }

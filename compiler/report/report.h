@@ -10,6 +10,7 @@
 #ifndef MESHPLAN_COMPILER_REPORT_REPORT_H
 #define MESHPLAN_COMPILER_REPORT_REPORT_H
 
+#include "compiler/cluster/cluster.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -112,14 +113,25 @@ struct MemoryReport {
   std::optional<PeakReport> atPeak = std::nullopt;
 };
 
-/// Estimated nanoseconds on the rank with the most work (compiler/scheduling/machine.h). Overlapped time counts in
-/// both.
+/// The machines that times are estimated for (compiler/cluster).
+struct MachineReport {
+  std::string name;       ///< "h100"; empty if it is not known
+  std::string file;       ///< cluster file; empty for a preset
+  bool isAssumed = false; ///< a preset that was not asked for
+  std::string device;     ///< "cuda"
+  std::string deviceName; ///< "NVIDIA H100 80GB HBM3"
+  int64_t nodes = 0;      ///< 0: as many as the mesh needs
+  int64_t devicesPerNode = 0, ranksPerDevice = 0;
+  std::string source; ///< where its numbers are from
+};
+
+/// Estimated nanoseconds on the rank with the most work (compiler/cluster/estimate.h). Overlapped time counts in both.
 struct TimeReport {
   int64_t compute = 0;
   int64_t communication = 0;
 };
 
-/// An operator that the runtime recomputes for its derivative, "aten.gru.input".
+/// An operator of one target, "aten.gru.input", and how often it runs.
 struct RepeatedOperator {
   std::string target;
   int64_t count = 0; ///< in a step, or in one run of another program
@@ -166,13 +178,15 @@ struct Report {
   std::vector<CoverageLine> coverage; ///< empty from buildReport
   std::optional<LossLine> loss;       ///< none from buildReport, and if the loss is the model's own
   Settings settings;                  ///< none from buildReport
+  MachineReport machine;              ///< none from buildReport
   MemoryReport memory;
   TimeReport time;
   std::vector<CommunicatorReport> communicators; ///< those of the module, in order
   std::vector<StatementReport> statements;       ///< by file and line
   std::vector<ActivationSums> activationSums;    ///< one for each 16-bit type of the model's that has some
   std::vector<ParameterReport> parameters;       ///< in the order of the program
-  std::vector<RepeatedOperator> derivatives;     ///< computed by the runtime, in program order
+  std::vector<RepeatedOperator> derivatives;     ///< recomputed by the runtime for their derivatives, in program order
+  std::vector<RepeatedOperator> withoutCost;     ///< operators without a cost, in program order
 };
 
 /// The report of a program. Fails, with a diagnostic, if the module has no mesh or no program of this name.
@@ -186,8 +200,14 @@ WeightCounts countWeights(const Report &report);
 /// Bytes that a rank sends and receives in one run of the program.
 int64_t totalTraffic(const Report &report);
 
-/// The assumptions of the estimated times: "on nodes of eight H100, nothing overlapped".
-extern const char *const timeBasis;
+/// The machines that times are estimated for.
+MachineReport describeMachine(const Cluster &cluster);
+
+/// "h100 (a preset, assumed)".
+std::string machineText(const MachineReport &machine);
+
+/// The assumptions of the estimated times: "on h100, nothing overlapped".
+std::string timeBasis(const MachineReport &machine);
 
 /// Prints the report as text: totals, then tables with aligned columns; parameters of equal layers share a line.
 void printReport(const Report &report, llvm::raw_ostream &stream);

@@ -98,6 +98,21 @@ static json::Value toJson(const ParameterReport &parameter) {
       {"optimizer", parameter.optimizer.empty() ? json::Value(nullptr) : json::Value(parameter.optimizer)}};
 }
 
+/// Null if it is not known.
+static json::Value toJson(const MachineReport &machine) {
+  if (machine.name.empty())
+    return nullptr;
+  return json::Object{{"name", json::fixUTF8(machine.name)},
+                      {"file", machine.file.empty() ? json::Value(nullptr) : json::Value(json::fixUTF8(machine.file))},
+                      {"assumed", machine.isAssumed},
+                      {"device", machine.device},
+                      {"device_name", json::fixUTF8(machine.deviceName)},
+                      {"nodes", machine.nodes == 0 ? json::Value(nullptr) : json::Value(machine.nodes)},
+                      {"devices_per_node", machine.devicesPerNode},
+                      {"ranks_per_device", machine.ranksPerDevice},
+                      {"source", json::fixUTF8(machine.source)}};
+}
+
 static json::Object totalsToJson(const Report &report) {
   WeightCounts counts = countWeights(report);
   return json::Object{{"parameters", counts.parameters},
@@ -115,6 +130,7 @@ json::Value reportToJson(const Report &report) {
       {"program", report.program},
       {"world_size", report.worldSize},
       {"axes", toJsonArray(report.axes)},
+      {"machine", toJson(report.machine)},
       {"coverage", toJsonArray(report.coverage)},
       {"loss", toJson(report.loss)},
       {"totals", totalsToJson(report)},
@@ -134,6 +150,7 @@ json::Value reportToJson(const Report &report) {
       {"activation_sums", toJsonArray(report.activationSums)},
       {"statements", toJsonArray(report.statements)},
       {"derivatives", toJsonArray(report.derivatives)},
+      {"without_cost", toJsonArray(report.withoutCost)},
       {"parameters", toJsonArray(report.parameters)}};
 }
 

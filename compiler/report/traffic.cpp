@@ -12,9 +12,9 @@ int64_t meshplan::trafficBytes(sched::StartOp start, int64_t ranks, Type element
   };
   // Coalesced tensors are sent as one. The sum of their fractions would be inexact.
   int64_t before = 0, after = 0;
-  for (auto [input, result] : llvm::zip_equal(start.getInputs(), start.getToken().getType().getTensors())) {
-    before += bytesOf(cast<ShardedTensorType>(input.getType()));
-    after += bytesOf(result);
-  }
+  for (ShardedTensorType tensor : sched::tensorsOf(start.getInput().getType()))
+    before += bytesOf(tensor);
+  for (ShardedTensorType tensor : sched::tensorsOf(start.getToken().getType().getResult()))
+    after += bytesOf(tensor);
   return trafficBytes(base::sentBytes(start.getKind(), before, after, ranks));
 }

@@ -9,6 +9,7 @@
 #define MESHPLAN_COMPILER_SCHEDULING_ALGORITHMS_H
 
 #include "compiler/scheduling/solution.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace meshplan::scheduling {
 
@@ -21,12 +22,34 @@ namespace meshplan::scheduling {
 /// - A collective is waited for at the first use of its result, or at the end of the program. A blocking one is waited
 ///   for where it starts. A reduction is waited for earlier if the buffers that only reductions in flight keep alive
 ///   would exceed twice the largest one.
-/// - Collectives that must not be in flight together (inConflict) wait for each other.
 /// - Buffers are freed after their last use.
 ///
 /// Linear in the size of the problem, except for the number of collectives in flight. Fails if the problem is
 /// inconsistent.
 llvm::Expected<Solution> programOrder(const Problem &problem);
+
+/// List scheduling (solvers/list_order.h): the fastest of a few rules, and of program order if it keeps to the memory
+/// limit. Fails if the problem is inconsistent, or if no order was found that keeps to the limit.
+llvm::Expected<Solution> list(const Problem &problem);
+
+/// Improves the solution of `list` within a budget of orders that are tried, and decides what is merged (choices.h).
+/// Every host finds the same solution. Fails as `list` does.
+llvm::Expected<Solution> search(const Problem &problem);
+
+/// A solver and the name that `--schedule` gives it.
+struct NamedSolver {
+  llvm::StringLiteral name;
+  llvm::Expected<Solution> (*solve)(const Problem &problem);
+};
+
+/// All solvers, the one with the least effort first.
+llvm::ArrayRef<NamedSolver> solvers();
+
+/// Null if no solver has this name.
+const NamedSolver *findSolver(llvm::StringRef name);
+
+/// "'program' and 'list'", for messages.
+std::string namesOfSolvers();
 
 } // namespace meshplan::scheduling
 

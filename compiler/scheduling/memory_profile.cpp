@@ -20,8 +20,8 @@ namespace {
 ///   run mm             13    + y
 ///   free g              9
 ///
-/// The peak is 14 bytes, at step 1. A step can reach a new peak at its begin (results and workspace are allocated) and,
-/// if some results are allocated late, again at its end.
+/// The peak is 14 bytes, at step 1. A step can reach a new peak only at its begin, when its results and its workspace
+/// are allocated.
 class Meter {
 public:
   Meter(const Problem &problem, Memory memory)
@@ -57,28 +57,12 @@ private:
     for (auto [total, part] : llvm::zip(held, bytes))
       total += sign * part;
   }
-  /// The operation begins: its workspace is allocated, and its results except those that are allocated late.
   void begin(const Operation &operation) {
     addWorkspace(operation, 1);
-    if (memory == Memory::device)
-      add(operation.lateResults, -1);
     for (unsigned buffer : operation.produced) {
       ++sharers[problem.storageOf(buffer)];
       add(problem.buffers[buffer], 1);
     }
-  }
-  /// The operation ends: the late results are allocated, after part of the workspace may have been freed; then the rest
-  /// of the workspace is freed.
-  bool end(const Operation &operation, llvm::function_ref<bool()> see) {
-    bool continues = true;
-    if (memory == Memory::device && !operation.lateResults.empty()) {
-      add(operation.earlyFreed, -1);
-      add(operation.lateResults, 1);
-      continues = see();
-      add(operation.earlyFreed, 1);
-    }
-    addWorkspace(operation, -1);
-    return continues;
   }
   void free(unsigned buffer) {
     unsigned storage = problem.storageOf(buffer);
@@ -112,8 +96,8 @@ void Meter::replay(const Solution &solution, llvm::function_ref<bool(size_t step
       if (!see(index))
         return;
     }
-    if (step.kind != StepKind::start && !end(operation, [&] { return see(index); }))
-      return;
+    if (step.kind != StepKind::start)
+      addWorkspace(operation, -1);
   }
   // At the end, the caller's own temporaries come on top of what is still held.
   if (memory == Memory::device)

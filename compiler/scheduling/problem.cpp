@@ -6,6 +6,8 @@
 
 #include "compiler/scheduling/problem.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
+#include <utility>
 
 using namespace meshplan;
 using namespace meshplan::scheduling;
@@ -13,19 +15,22 @@ using llvm::createStringError;
 using llvm::Error;
 using llvm::Twine;
 
-bool Communicator::overlaps(const Communicator &other) const {
-  return llvm::any_of(axes, [&](const AxisRef &mine) {
-    return llvm::any_of(other.axes, [&](const AxisRef &theirs) {
-      // Digits of one axis are intervals of divisors, as in AxisRefAttr::overlaps.
-      return mine.axis == theirs.axis && mine.pre < theirs.pre * theirs.size && theirs.pre < mine.pre * mine.size;
-    });
-  });
-}
+/// Half an hour, and an exabyte: products with them fit into 63 bits (see simulator.h).
+static constexpr int64_t mostTime = 1'800'000'000'000, mostBytes = 1'000'000'000'000'000'000;
 
 unsigned Problem::storageOf(unsigned buffer) const {
   while (buffers[buffer].viewOf)
     buffer = *buffers[buffer].viewOf;
   return buffer;
+}
+
+int64_t Problem::timeAlone(const Operation &operation) const {
+  if (!isAsynchronous(operation))
+    return operation.duration;
+  int64_t slowest = 0;
+  for (const Transfer &transfer : operation.transfers)
+    slowest = std::max(slowest, timeOnLink(transfer.bytes, links[transfer.link].bytesPerSecond));
+  return operation.latency + slowest;
 }
 
 std::vector<std::optional<unsigned>> Problem::producers() const {
@@ -34,6 +39,10 @@ std::vector<std::optional<unsigned>> Problem::producers() const {
     for (unsigned buffer : operation.produced)
       result[buffer] = index;
   return result;
+}
+
+int64_t meshplan::scheduling::timeOnLink(int64_t bytes, int64_t bytesPerSecond) {
+  return std::llround(static_cast<double>(bytes) * 1e9 / static_cast<double>(bytesPerSecond));
 }
 
 /// K1: every index is in range.
@@ -45,8 +54,11 @@ static Error checkIndices(const Problem &problem) {
                              Twine(size));
   };
   for (const Operation &operation : problem.operations) {
-    if (Error error = check(operation.stream, problem.streams.size(), operation, "stream"))
+    if (Error error = check(operation.lane, problem.lanes.size(), operation, "lane"))
       return error;
+    for (const Transfer &transfer : operation.transfers)
+      if (Error error = check(transfer.link, problem.links.size(), operation, "link"))
+        return error;
     if (operation.communicator)
       if (Error error = check(*operation.communicator, problem.communicators.size(), operation, "communicator"))
         return error;
@@ -74,18 +86,49 @@ static Error checkSizes(const Problem &problem) {
   for (const Buffer &buffer : problem.buffers)
     if (Error error = check(buffer.bytes, "buffer '" + buffer.name + "'"))
       return error;
-  if (!problem.handover.empty())
-    if (Error error = check(problem.handover, "handover"))
+  for (auto [name, bytes] : {std::pair("handover", &problem.handover), {"memory limit", &problem.memoryLimit}})
+    if (!bytes->empty())
+      if (Error error = check(*bytes, name))
+        return error;
+  for (const Operation &operation : problem.operations)
+    if (!operation.workspace.empty())
+      if (Error error = check(operation.workspace, "workspace of operation '" + operation.name + "'"))
+        return error;
+  return Error::success();
+}
+
+/// K2, of times and rates.
+static Error checkTimes(const Problem &problem) {
+  auto check = [](int64_t value, int64_t least, int64_t most, const Twine &owner) -> Error {
+    if (value >= least && value <= most)
+      return Error::success();
+    return createStringError("K2: " + owner + " " + Twine(value) + ", must be " + Twine(least) + " to " + Twine(most));
+  };
+  for (const Link &link : problem.links)
+    if (Error error = check(link.bytesPerSecond, 1, mostBytes, "link '" + link.name + "' has the rate"))
+      return error;
+  for (auto [name, value, least, most] :
+       {std::tuple("the number of cores is", problem.cores, int64_t(0), mostBytes),
+        {"the time to issue is", problem.issueTime, 0, mostTime},
+        {"the speed of overlapped computing is", problem.overlapSpeed.compute, 1, 1000},
+        {"the speed of overlapped transfers is", problem.overlapSpeed.transfer, 1, 1000}})
+    if (Error error = check(value, least, most, name))
       return error;
   for (const Operation &operation : problem.operations) {
-    for (auto [name, bytes] : {std::pair("workspace", &operation.workspace),
-                               {"late result", &operation.lateResults},
-                               {"early freed part", &operation.earlyFreed}})
-      if (!bytes->empty())
-        if (Error error = check(*bytes, Twine(name) + " of operation '" + operation.name + "'"))
-          return error;
-    if (operation.duration < 0)
-      return createStringError("K2: operation '" + operation.name + "' has the duration " + Twine(operation.duration));
+    auto own = [&](const char *name) { return "operation '" + operation.name + "' has " + name; };
+    if (Error error = check(operation.duration, 0, mostTime, own("the duration")))
+      return error;
+    if (Error error = check(operation.latency, 0, mostTime, own("the latency")))
+      return error;
+    if (Error error = check(operation.cores, 0, problem.cores, own("a number of cores of")))
+      return error;
+    for (const Transfer &transfer : operation.transfers) {
+      if (Error error = check(transfer.bytes, 0, mostBytes, own("a transfer of")))
+        return error;
+      if (Error error = check(timeOnLink(transfer.bytes, problem.links[transfer.link].bytesPerSecond), 0, mostTime,
+                              own("a transfer time of")))
+        return error;
+    }
   }
   return Error::success();
 }
@@ -178,8 +221,105 @@ static Error checkOverwriting(const Problem &problem) {
   return Error::success();
 }
 
+/// K11: a copy serves one collective, and is none itself (see Copy).
+static Error checkCopies(const Problem &problem) {
+  auto producers = problem.producers();
+  std::vector<llvm::SmallVector<unsigned, 1>> readers(problem.buffers.size());
+  for (auto [index, operation] : llvm::enumerate(problem.operations))
+    for (unsigned buffer : operation.consumed)
+      readers[buffer].push_back(index);
+  auto serves = [&](const Operation &copy) {
+    if (copy.isCollective() || copy.produced.empty() || copy.consumed.empty())
+      return false;
+    unsigned packed = copy.copy == Copy::pack ? copy.produced.front() : copy.consumed.front();
+    if (readers[packed].size() != 1 || (copy.copy == Copy::pack && copy.produced.size() != 1))
+      return false;
+    std::optional<unsigned> served = copy.copy == Copy::pack ? readers[packed].front() : producers[packed];
+    return served && problem.operations[*served].isCollective();
+  };
+  for (const Operation &operation : problem.operations)
+    if (operation.copy != Copy::none && !serves(operation))
+      return createStringError("K11: operation '" + operation.name + "' copies for no collective");
+  return Error::success();
+}
+
+/// K8: there is one compute lane at most; a collective is on a lane of collectives, all collectives of a communicator
+/// on the same one, and nothing else is on such a lane.
+static Error checkLanes(const Problem &problem) {
+  const Lane *compute = nullptr;
+  for (const Lane &lane : problem.lanes) {
+    if (lane.kind != LaneKind::compute)
+      continue;
+    if (compute)
+      return createStringError("K8: lanes '" + compute->name + "' and '" + lane.name + "' both compute");
+    compute = &lane;
+  }
+  std::vector<const Operation *> firsts(problem.communicators.size(), nullptr);
+  for (const Operation &operation : problem.operations) {
+    const Lane &lane = problem.lanes[operation.lane];
+    if (operation.isCollective() != (lane.kind == LaneKind::collectives))
+      return createStringError("K8: operation '" + operation.name + "' is " +
+                               (operation.isCollective() ? "a collective" : "not a collective") + ", its lane '" +
+                               lane.name + (operation.isCollective() ? "' is not" : "' is") + " one of collectives");
+    if (!operation.isCollective())
+      continue;
+    const Operation *&first = firsts[*operation.communicator];
+    if (first && first->lane != operation.lane)
+      return createStringError("K8: '" + first->name + "' and '" + operation.name + "' are on lanes '" +
+                               problem.lanes[first->lane].name + "' and '" + lane.name + "', both on communicator '" +
+                               problem.communicators[*operation.communicator].name + "'");
+    first = first ? first : &operation;
+  }
+  return Error::success();
+}
+
+/// K9: an operation of the compute lane has a duration; one of another lane has a latency and transfers.
+static Error checkCosts(const Problem &problem) {
+  for (const Operation &operation : problem.operations) {
+    if (problem.isAsynchronous(operation) && operation.duration != 0)
+      return createStringError("K9: operation '" + operation.name + "' is on lane '" +
+                               problem.lanes[operation.lane].name + "' and has a duration, must have transfers");
+    if (!problem.isAsynchronous(operation) && (operation.latency != 0 || !operation.transfers.empty()))
+      return createStringError("K9: operation '" + operation.name +
+                               "' computes and has a latency or transfers, must have a duration");
+    if (!problem.isAsynchronous(operation) && !operation.instances.empty())
+      return createStringError("K9: operation '" + operation.name + "' computes and takes part in '" +
+                               operation.instances.front().name + "' of other coordinates");
+  }
+  return Error::success();
+}
+
+/// K10: what may be merged is on one communicator, and in one list; nothing of it is between coordinates.
+static Error checkMergeables(const Problem &problem) {
+  std::vector<const Mergeable *> listOf(problem.operations.size(), nullptr);
+  for (const Mergeable &mergeable : problem.mergeables) {
+    const Operation *first = nullptr;
+    for (const MergeMember &member : mergeable.members) {
+      auto refuse = [&](const Twine &why) {
+        return createStringError("K10: '" + mergeable.name + "' may not merge " + why);
+      };
+      if (member.operation >= problem.operations.size())
+        return refuse("operation " + Twine(member.operation) + " of " + Twine(problem.operations.size()));
+      const Operation &operation = problem.operations[member.operation];
+      first = first ? first : &operation;
+      if (!operation.isCollective() || !operation.instances.empty())
+        return refuse("'" + operation.name + "', which is not a collective of one coordinate");
+      if (operation.communicator != first->communicator)
+        return refuse("'" + first->name + "' and '" + operation.name + "', which are on different communicators");
+      if (const Mergeable *&other = listOf[member.operation]; std::exchange(other, &mergeable))
+        return refuse("'" + operation.name + "', which is merged in another list or twice");
+      if (member.bytes < 0 || member.packTime < 0 || member.packTime > mostTime ||
+          (!member.packBytes.empty() && member.packBytes.size() != problem.rankClasses) ||
+          llvm::any_of(member.packBytes, [](int64_t bytes) { return bytes < 0; }))
+        return refuse("'" + operation.name + "' at negative costs, or without sizes for each rank class");
+    }
+  }
+  return Error::success();
+}
+
 Error Problem::check() const {
-  for (auto rule : {checkIndices, checkSizes, checkProducers, checkOrder, checkViews, checkOverwriting})
+  for (auto rule : {checkIndices, checkSizes, checkTimes, checkProducers, checkOrder, checkViews, checkOverwriting,
+                    checkLanes, checkCosts, checkMergeables, checkCopies})
     if (Error error = rule(*this))
       return error;
   return Error::success();

@@ -2,7 +2,11 @@
 //
 // A program of one rank as a scheduling problem. Every rank runs the same program, so there is one list of operations.
 // Sizes that differ between ranks are given for each rank class: the rank with the largest shards, the one with the
-// smallest, and where ranks share blocks some in between.
+// smallest, and where ranks share blocks some in between. Time is in whole nanoseconds.
+//
+// Operations run on lanes: one after the other on one lane, at the same time on different lanes. Lanes are not
+// resources: what is limited are the links that transfers of all lanes share, and the cores of the rank. simulate.h
+// says how long a solution takes under these limits.
 //
 // Plain data without IR or state. check() says whether the problem is complete and consistent; solvers may rely on it.
 //
@@ -31,9 +35,37 @@ enum class Memory { device, host };
 struct Communicator {
   std::string name;
   llvm::SmallVector<AxisRef, 2> axes;
+};
 
-  /// True if a group of this communicator and a group of `other` can share more than one rank.
-  bool overlaps(const Communicator &other) const;
+enum class LaneKind {
+  compute,     ///< the kernels of the rank, in the order of the list; at most one lane
+  collectives, ///< of one communicator, or of several
+  copies,      ///< between device and host memory, in one direction
+};
+
+/// Operations on one lane run one after the other, in the order in which they are issued.
+struct Lane {
+  std::string name;
+  LaneKind kind = LaneKind::compute;
+};
+
+/// What carries transfers. Everything that crosses it at the same time shares its rate.
+struct Link {
+  std::string name;
+  int64_t bytesPerSecond = 0;
+};
+
+/// Bytes that an operation sends over a link, on the rank that sends most.
+struct Transfer {
+  unsigned link = 0; ///< index into Problem::links
+  int64_t bytes = 0;
+};
+
+/// A collective, or a pair of send and receive, that several pipeline coordinates take part in. It has the same name in
+/// the problems of all of them.
+struct Instance {
+  std::string name;
+  llvm::SmallVector<unsigned, 1> others; ///< the coordinates that take part besides the operation's own
 };
 
 /// A tensor of the program.
@@ -47,46 +79,99 @@ struct Buffer {
   Memory memory = Memory::device;
 };
 
-/// An operation of the program. One with a communicator is a collective, which is started and waited for.
+/// What an operation copies for a collective: the tensors that it sends into one buffer, which it produces and only the
+/// collective reads; or the tensors that it receives out of one, which it reads first and only the collective produces.
+enum class Copy { none, pack, unpack };
+
+/// An operation of the program. One on the compute lane runs. One on another lane is asynchronous: it is started and
+/// waited for. One with a communicator is a collective.
 struct Operation {
   std::string name;
-  unsigned stream = 0;                     ///< index into Problem::streams
-  int64_t duration = 0;                    ///< nanoseconds on the rank with the most work, see machine.h
+  unsigned lane = 0;    ///< index into Problem::lanes
+  int64_t duration = 0; ///< on the compute lane: alone, on the rank with the most work; see compiler/cluster
+  int64_t latency = 0;  ///< on other lanes: from its beginning to the first byte
+  /// On other lanes: all are crossed at the same time, so the slowest link decides.
+  llvm::SmallVector<Transfer, 2> transfers;
+  int64_t cores =
+      0; ///< thousandths of a core that it keeps busy while it runs alone (a collective: while it transfers)
   llvm::SmallVector<unsigned, 4> consumed; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 2> produced; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 1> after;    ///< operations that must be over, besides the producers of `consumed`
   /// Those of `consumed` that it updates in place. Earlier operations that read the storage are in `after`; later ones
   /// read what this operation produces.
   llvm::SmallVector<unsigned, 1> overwritten;
-  ClassBytes workspace;           ///< temporaries while it runs; empty means none
-  Memory memory = Memory::device; ///< that the workspace is in
-  /// Bytes of its results that are allocated only when it ends, to concatenate what was received; empty means none.
-  ClassBytes lateResults;
-  /// Bytes of the workspace that are freed before the late results are allocated; empty means none.
-  ClassBytes earlyFreed;
+  ClassBytes workspace;                 ///< temporaries while it runs; empty means none
+  Memory memory = Memory::device;       ///< that the workspace is in
   std::optional<unsigned> communicator; ///< index into Problem::communicators
 
-  bool blocking = false; ///< a collective that is waited for where it starts
+  bool blocking = false; ///< is waited for where it starts
+  Copy copy = Copy::none;
+
+  /// What it is a part of on several pipeline coordinates; empty for a collective inside one coordinate. Several are
+  /// one grouped launch, in which none waits for another (ncclGroupStart).
+  llvm::SmallVector<Instance, 1> instances;
 
   bool isCollective() const { return communicator.has_value(); }
 };
 
+/// A collective that may travel together with others, and what that costs.
+struct MergeMember {
+  unsigned operation = 0; ///< index into Problem::operations
+  int64_t bytes = 0;      ///< that count for Mergeable::mostBytes
+  int64_t packTime = 0;   ///< to copy its tensors into the common buffer and back, which adds to the latency
+  ClassBytes packBytes;   ///< of the common buffer, which add to the workspace; empty means none
+};
+
+/// Collectives of one kind, communicator and dtype. A solution may merge any of them into one (choices.h): this saves
+/// latencies, and costs waiting for the last input, packing, and results that all begin to exist at once.
+struct Mergeable {
+  std::string name;
+  llvm::SmallVector<MergeMember, 4> members;
+  int64_t mostBytes = 0; ///< of those that travel together; 0 if it is not limited
+};
+
+/// Nanoseconds of a transfer over a link that nothing else uses.
+int64_t timeOnLink(int64_t bytes, int64_t bytesPerSecond);
+
+/// Speeds while the rank computes and transfers at the same time, in thousandths of the speeds alone.
+struct OverlapSpeed {
+  int64_t compute = 1000;  ///< of computing, while an operation of another lane transfers
+  int64_t transfer = 1000; ///< of transfers, while the compute lane runs an operation
+};
+
 struct Problem {
   unsigned rankClasses = 1;
-  std::vector<std::string> streams;
+  std::vector<Lane> lanes;
+  std::vector<Link> links;
+  int64_t cores = 0; ///< of the rank, in thousandths; 0 if operations do not share any
+  OverlapSpeed overlapSpeed;
+  int64_t issueTime = 0; ///< that the host takes to issue an operation
   std::vector<Communicator> communicators;
   std::vector<Buffer> buffers;
   /// In an order that respects their dependencies.
   std::vector<Operation> operations;
+  std::vector<Mergeable> mergeables;
   /// Temporaries of the caller while it receives the kept buffers; empty means none.
   ClassBytes handover;
+  /// Bytes of device memory that a solution may hold at once; empty means that it is not limited.
+  ClassBytes memoryLimit;
 
   /// Fails, with the rule's label and both sides in the message, if the problem is inconsistent:
   /// - K1 indices are in range; K2 there is a size for each rank class, and nothing is negative;
   /// - K3 a temporary has one producer, a permanent buffer none; K4 operations come after what they depend on;
   /// - K5 a view has no bytes of its own; K6 its producer reads what it is a view of;
-  /// - K7 an operation reads what it overwrites, and comes after all others that read the old value.
+  /// - K7 an operation reads what it overwrites, and comes after all others that read the old value;
+  /// - K8 one lane computes, collectives of a communicator are on one lane of collectives, and nothing else is there;
+  /// - K9 an operation of the compute lane has a duration, one of another lane a latency and transfers;
+  /// - K10 what may be merged is on one communicator and in one list;
+  /// - K11 a copy serves one collective, and is none itself.
   llvm::Error check() const;
+
+  /// True if the operation is started and waited for.
+  bool isAsynchronous(const Operation &operation) const { return lanes[operation.lane].kind != LaneKind::compute; }
+
+  /// Nanoseconds of the operation if nothing else runs.
+  int64_t timeAlone(const Operation &operation) const;
 
   /// The operation that produces each buffer; none for permanent ones. Only after check().
   std::vector<std::optional<unsigned>> producers() const;

@@ -1,6 +1,6 @@
 //===- solution.cpp - names of steps, all rules together ------------------===//
 
-#include "compiler/scheduling/solution.h"
+#include "compiler/scheduling/choices.h"
 #include "llvm/ADT/Twine.h"
 
 using namespace meshplan::scheduling;
@@ -25,7 +25,20 @@ std::string meshplan::scheduling::describe(const Problem &problem, Step step) {
 }
 
 Error meshplan::scheduling::verify(const Problem &problem, const Solution &solution) {
+  if (!solution.merged.empty()) {
+    llvm::Expected<Resolution> resolved = resolve(problem, solution.merged);
+    if (!resolved)
+      return resolved.takeError();
+    return verify(resolved->problem, {solution.steps});
+  }
   if (Error error = verifyLifetimes(problem, solution))
     return error;
-  return verifyCollectives(problem, solution);
+  return verifyMemory(problem, solution);
+}
+
+Error meshplan::scheduling::verify(llvm::ArrayRef<Coordinate> coordinates) {
+  for (const Coordinate &coordinate : coordinates)
+    if (Error error = verify(coordinate.problem, coordinate.solution))
+      return llvm::createStringError("coordinate '" + coordinate.name + "': " + llvm::toString(std::move(error)));
+  return verifyOrder(coordinates);
 }

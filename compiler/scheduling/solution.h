@@ -9,13 +9,14 @@
 #define MESHPLAN_COMPILER_SCHEDULING_SOLUTION_H
 
 #include "compiler/scheduling/problem.h"
+#include "llvm/ADT/ArrayRef.h"
 
 namespace meshplan::scheduling {
 
 enum class StepKind {
-  run,   ///< issues an operation that is not a collective
-  start, ///< issues a collective
-  wait,  ///< later steps may use the result of a collective and overwrite its input
+  run,   ///< issues an operation of the compute lane
+  start, ///< issues an operation of another lane
+  wait,  ///< later steps may use the result of a started operation and overwrite its input
   free,  ///< frees a buffer after its last use
 };
 
@@ -27,30 +28,49 @@ struct Step {
 };
 
 struct Solution {
+  /// Name operations of the problem that resolve() (choices.h) makes of `merged`: the problem itself if it is empty.
   std::vector<Step> steps;
+  /// Operations of the problem that become one each: members of one Mergeable.
+  std::vector<std::vector<unsigned>> merged;
 };
 
 /// A step as messages and the text form write it: "start gather".
 std::string describe(const Problem &problem, Step step);
 
-/// Fails, with the rule's label (V1 to V8) and both sides in the message, if the solution of a checked problem is
-/// wrong:
-/// - V1 an operation runs once, by the steps of its kind; V2 a collective is started once and then waited for once;
+/// Fails, with the rule's label (V1 to V6, V9, V10) and both sides in the message, if the solution of a checked problem
+/// is wrong:
+/// - V1 an operation runs once, by the steps of its kind; V2 an asynchronous one is started once and then waited for
+///   once;
 /// - V3 an operation begins when everything that it depends on is over;
 /// - V4 no buffer is used after it was freed; V5 only live temporaries that nothing in flight uses are freed; V6 every
 ///   temporary that is not kept is freed;
-/// - V7 collectives of one communicator run in the same order on all members: two of them are in flight together only
-///   on one stream; V8 the same for two communicators that share more than one rank, whose members could otherwise wait
-///   for each other in a cycle.
+/// - V9 the memory limit holds;
+/// - V10 what is merged may be.
 llvm::Error verify(const Problem &problem, const Solution &solution);
 
-/// Rules V1 to V6; V7 and V8.
-llvm::Error verifyLifetimes(const Problem &problem, const Solution &solution);
-llvm::Error verifyCollectives(const Problem &problem, const Solution &solution);
+/// A pipeline coordinate: the list that all its ranks issue.
+struct Coordinate {
+  std::string name;
+  Problem problem;
+  Solution solution;
+};
 
-/// True if two collectives must not be in flight together: they are on different streams, and their communicators are
-/// the same or share more than one rank.
-bool inConflict(const Problem &problem, const Operation &first, const Operation &second);
+/// The rules above for each coordinate, and that no backend can deadlock:
+/// - V7 each instance is issued once by every coordinate that takes part in it, and these agree on who does;
+/// - V8 the order in which all lists issue instances is acyclic.
+///
+/// V8 is sufficient. Take an instance that is not over and comes first in an order that all lists agree with. Whatever
+/// its coordinates issue before it is over, so no wait holds them, and no lane is occupied: it begins everywhere and
+/// ends. This needs a backend that begins operations of one lane in the order of issue, and where an operation does not
+/// keep those from progress that were issued before it: `threads`, `mpi`, and NCCL with NCCL_LAUNCH_ORDER_IMPLICIT.
+/// Ranks of one coordinate issue one list, so collectives between them cannot make a cycle. The size of the proof is
+/// coordinates times instances, whatever the number of ranks.
+llvm::Error verify(llvm::ArrayRef<Coordinate> coordinates);
+
+/// Rules V1 to V6; V7 and V8; V9. The solutions have nothing merged.
+llvm::Error verifyLifetimes(const Problem &problem, const Solution &solution);
+llvm::Error verifyOrder(llvm::ArrayRef<Coordinate> coordinates);
+llvm::Error verifyMemory(const Problem &problem, const Solution &solution);
 
 } // namespace meshplan::scheduling
 

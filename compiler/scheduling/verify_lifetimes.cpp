@@ -7,7 +7,7 @@
 //   buffer      absent -its producer is over-> live -free-> freed
 //
 // A permanent buffer is live from the beginning and never freed; a kept one is
-// live at the end. A collective in flight reads its inputs until its wait, so
+// live at the end. An operation in flight reads its inputs until its wait, so
 // they must not be freed before (V5).
 //
 //===----------------------------------------------------------------------===//
@@ -49,7 +49,7 @@ private:
   std::vector<std::optional<unsigned>> producers;
   std::vector<Progress> progress;
   std::vector<Life> life;
-  /// Collectives in flight that use each buffer.
+  /// Operations in flight that use each buffer.
   std::vector<llvm::SmallVector<unsigned, 1>> readers;
   Step current;
 };
@@ -99,8 +99,9 @@ Error Replay::step(Step step) {
   if (step.kind == StepKind::free)
     return free(step.index);
   const Operation &operation = problem.operations[step.index];
-  if ((step.kind == StepKind::run) == operation.isCollective())
-    return failAt("V1", operation.isCollective() ? "runs a collective" : "treats an operation as a collective");
+  if (bool isAsynchronous = problem.isAsynchronous(operation); (step.kind == StepKind::run) == isAsynchronous)
+    return failAt("V1", isAsynchronous ? "runs an operation that is started and waited for"
+                                       : "is for asynchronous operations, this one runs on the compute lane");
   if (step.kind == StepKind::wait) {
     if (progress[step.index] != Progress::started)
       return failAt("V2", progress[step.index] == Progress::over ? "is repeated" : "comes before the start");
@@ -126,7 +127,7 @@ Error Replay::end() const {
     if (state == Progress::pending)
       return fail("V1: operation '" + Twine(operation.name) + "' never runs");
     if (state == Progress::started)
-      return fail("V2: collective '" + Twine(operation.name) + "' is never waited for");
+      return fail("V2: operation '" + Twine(operation.name) + "' is never waited for");
   }
   for (auto [buffer, state] : llvm::zip_equal(problem.buffers, life))
     if (state == Life::live && !buffer.permanent && !buffer.kept)

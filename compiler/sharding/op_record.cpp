@@ -91,6 +91,11 @@ bool picksAlong(const CallView &call, unsigned operand, unsigned dim) {
          llvm::all_of(factors, [&](unsigned factor) { return rule.factors[factor].kind == FactorKind::whole; });
 }
 
+bool hasCost(StringRef target) {
+  const OpRecord *record = OpRegistry::get().lookup(target);
+  return record && record->cost;
+}
+
 OpCost costOf(const CallView &call, const OpRecord *record) {
   if (record && record->cost)
     return record->cost(call);

@@ -58,12 +58,18 @@ struct Linearity {
   bool movesElements = false;
 };
 
+/// The matrix products of a call: `count` times [m, k] x [k, n].
+struct ProductExtents {
+  int64_t m = 0, n = 0, k = 0, count = 0;
+};
+
 /// Cost of one call on local shapes.
 struct OpCost {
   int64_t flops = 0;          ///< a multiply-add counts as two
   int64_t bytes = 0;          ///< read and written
   int64_t workspaceBytes = 0; ///< temporaries of the kernel besides its results
   bool aliases = false;       ///< the results are views of operand 0: they allocate nothing and extend its lifetime
+  std::optional<ProductExtents> product = std::nullopt; ///< of an operator whose flops are those of matrix products
 };
 
 /// The call on a rank: target and arguments. Integers in the arguments may be #base.local.
@@ -178,6 +184,9 @@ FactorRule factorRuleOf(const CallView &call, const OpRecord *record);
 /// True if the call only moves elements, and selects them by their position along the dim of its operand: select,
 /// unbind, a slice. A flip selects all elements, so it does not count.
 bool picksAlong(const CallView &call, unsigned operand, unsigned dim);
+
+/// True if the record of the operator has a cost. Otherwise estimates count its bytes.
+bool hasCost(llvm::StringRef target);
 
 /// The cost of a call on a rank; zero without a record.
 OpCost costOf(const CallView &call, const OpRecord *record);

@@ -95,3 +95,16 @@ LogicalResult TimeAttr::verify(function_ref<InFlightDiagnostic()> emitError, int
                        << " ns for collectives, both must be 0 or more";
   return success();
 }
+
+LogicalResult PackedType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<ShardedTensorType> members) {
+  for (ShardedTensorType member : members)
+    if (member.getElementType() != members.front().getElementType()) // A13
+      return emitError() << "packs " << member << " with " << members.front();
+  return success();
+}
+
+LogicalResult TokenType::verify(function_ref<InFlightDiagnostic()> emitError, Type result) {
+  if (!isa<ShardedTensorType, PackedType>(result)) // A14
+    return emitError() << "a token promises " << result << ", must be a tensor or a packed value";
+  return success();
+}

@@ -96,8 +96,8 @@ def Sched_PeakAttr : Sched_Attr<"Peak", "peak"> {
 def Sched_TimeAttr : Sched_Attr<"Time", "time"> {
   let summary = "estimated nanoseconds of the slowest rank";
   let description = [{
-    Sums over operators and over collectives, on the machine of compiler/scheduling/machine.h. Time in which both
-    overlap counts in both sums.
+    The busy time of the operators and of the collectives, on the cluster that the schedule was made for
+    (compiler/cluster). Time in which both overlap counts in both.
   }];
   let parameters = (ins "int64_t":$compute, "int64_t":$communication);
   let assemblyFormat = "`<` struct(params) `>`";
@@ -122,10 +122,27 @@ def Sched_TensorType : Sched_Type<"ShardedTensor", "tensor"> {
   let genVerifyDecl = 1;
 }
 
+def Sched_PackedType : Sched_Type<"Packed", "packed"> {
+  let summary = "the elements of several tensors of a rank in one run of memory";
+  let description = [{
+    A collective sends and receives runs of memory. The elements are in the order in which the collective that reads or
+    gives the value moves them: piece by piece, and within a piece tensor by tensor (runtime/schema/packing.h). A rank
+    has as many elements as its shards of the `members` have together.
+
+    ```mlir
+    !sched.packed<!sched.tensor<[4], f32>, !sched.tensor<[8], f32>>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"ShardedTensorType">:$members);
+  let assemblyFormat = "`<` $members `>`";
+  let genVerifyDecl = 1;
+}
+
 def Sched_TokenType : Sched_Type<"Token", "token"> {
-  let summary = "a collective in flight, and the types of its results";
-  let parameters = (ins ArrayRefParameter<"ShardedTensorType">:$tensors);
-  let assemblyFormat = "`<` $tensors `>`";
+  let summary = "a collective in flight, and the type of its result";
+  let parameters = (ins "::mlir::Type":$result);
+  let assemblyFormat = "`<` $result `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif // MESHPLAN_DIALECT_SCHED_ATTRS_TD

@@ -174,7 +174,7 @@ LogicalResult SliceOp::verify() {
 
 /// C2: a collective has exactly the dims that its kind needs, each less than the tensor's rank.
 static LogicalResult verifyDim(StartOp op, StringRef name, std::optional<uint64_t> dim, bool needed) {
-  size_t rank = cast<ShardedTensorType>(op.getInputs().front().getType()).getDims().size();
+  size_t rank = tensorsOf(op.getInput().getType()).front().getDims().size();
   StringRef kind = stringifyCollectiveKind(op.getKind());
   if (needed != dim.has_value())
     return op.emitOpError() << kind << (needed ? " needs `" : " has no `") << name << "`";
@@ -205,40 +205,37 @@ static LogicalResult verifyMoved(StartOp op, ShardedTensorType from, ShardedTens
   return failure(failed(verifySameTensor(op, from, to)) || failed(verifyFlat(op, from, to)));
 }
 
-/// C5: coalesced tensors have one element type and one reduction, and no dim. They travel in one buffer, of one type,
-/// and a backend reduces all of it by one operation.
-static LogicalResult verifyBucket(StartOp op) {
-  auto first = cast<ShardedTensorType>(op.getInputs().front().getType());
-  if (op.getInputs().size() > 1 && op.getDim())
-    return op.emitOpError() << "moves " << op.getInputs().size() << " tensors along dim " << *op.getDim()
+/// C5: coalesced tensors have one reduction, and no dim. Their element type is that of the packed value.
+static LogicalResult verifyCoalesced(StartOp op, ArrayRef<ShardedTensorType> tensors) {
+  if (tensors.size() > 1 && op.getDim())
+    return op.emitOpError() << "moves " << tensors.size() << " tensors along dim " << *op.getDim()
                             << ", but can move only one";
-  for (Type type : op.getInputs().getTypes()) {
-    auto each = cast<ShardedTensorType>(type);
-    if (each.getElementType() != first.getElementType() || each.getReduction() != first.getReduction())
-      return op.emitOpError() << "coalesces " << each << " with " << first;
-  }
+  for (ShardedTensorType each : tensors)
+    if (each.getReduction() != tensors.front().getReduction())
+      return op.emitOpError() << "coalesces " << each << " with " << tensors.front();
   return success();
 }
 
-/// C7: either each result has a target of its extents and division, or none has a target.
-static LogicalResult verifyTargets(StartOp op, ArrayRef<ShardedTensorType> results) {
-  // All or none: a partly filled buffer would need both ways of landing in one collective.
-  if (!op.getTargets().empty() && op.getTargets().size() != results.size())
-    return op.emitOpError() << "puts " << results.size() << " tensors into " << op.getTargets().size();
-  for (auto [target, result] : llvm::zip(op.getTargets().getTypes(), results)) {
-    auto type = cast<ShardedTensorType>(target);
-    if (type.getDims() != result.getDims() || type.getElementType() != result.getElementType() ||
-        type.getFlatAxes() != result.getFlatAxes())
-      return op.emitOpError() << "puts a tensor of type " << result << " into " << type;
-  }
+/// C7: the target consists of tensors of the extents and the division of the results.
+static LogicalResult verifyTarget(StartOp op, ArrayRef<ShardedTensorType> results) {
+  if (!op.getTarget())
+    return success();
+  SmallVector<ShardedTensorType, 1> targets = tensorsOf(op.getTarget().getType());
+  if (targets.size() != results.size())
+    return op.emitOpError() << "puts " << results.size() << " tensors into " << targets.size();
+  for (auto [target, result] : llvm::zip_equal(targets, results))
+    if (target.getDims() != result.getDims() || target.getElementType() != result.getElementType() ||
+        target.getFlatAxes() != result.getFlatAxes())
+      return op.emitOpError() << "puts a tensor of type " << result << " into " << target;
   return success();
 }
 
 LogicalResult StartOp::verify() {
   CollectiveKind kind = getKind();
-  ArrayRef<ShardedTensorType> results = getToken().getType().getTensors();
-  if (getInputs().empty() || getInputs().size() != results.size()) // C6
-    return emitOpError() << "produces " << results.size() << " tensors from " << getInputs().size();
+  SmallVector<ShardedTensorType, 1> before = tensorsOf(getInput().getType());
+  SmallVector<ShardedTensorType, 1> after = tensorsOf(getToken().getType().getResult());
+  if (before.size() != after.size()) // C6
+    return emitOpError() << "produces " << after.size() << " tensors from " << before.size();
   if (failed(verifyOnDevice(*this, getOperands())))
     return failure();
   bool moves = kind == CollectiveKind::all_to_all;
@@ -246,15 +243,40 @@ LogicalResult StartOp::verify() {
   bool needsDim = moves || (mayHaveDim && getDim());
   if (failed(verifyDim(*this, "dim", getDim(), needsDim)) || failed(verifyDim(*this, "from", getFromDim(), moves)))
     return failure();
-  for (auto [input, result] : llvm::zip_equal(getInputs(), results))
-    if (failed(verifyMoved(*this, cast<ShardedTensorType>(input.getType()), result)))
+  for (auto [input, result] : llvm::zip_equal(before, after))
+    if (failed(verifyMoved(*this, input, result)))
       return failure();
-  return failure(failed(verifyTargets(*this, results)) || failed(verifyBucket(*this)));
+  return failure(failed(verifyTarget(*this, after)) || failed(verifyCoalesced(*this, before)));
+}
+
+LogicalResult PackOp::verify() {
+  if (!llvm::equal(getTensors().getTypes(), getResult().getType().getMembers())) // C9
+    return emitOpError() << "packs " << getTensors().getTypes() << " into " << getResult().getType();
+  for (Operation *user : getResult().getUsers())
+    if (!isa<StartOp, FreeOp>(user)) // C10
+      return emitOpError("is read by an op that is not a collective").attachNote(user->getLoc()) << "read here";
+  return verifyOnDevice(*this, getTensors());
+}
+
+LogicalResult UnpackOp::verify() {
+  ArrayRef<ShardedTensorType> members = getPacked().getType().getMembers();
+  if (!llvm::equal(getResults().getTypes(), members)) // C11
+    return emitOpError() << "unpacks " << getPacked().getType() << " to " << getResults().getTypes();
+  if (getInPlace() && !getTargets().empty()) // C12
+    return emitOpError("is in place and has targets");
+  if (!getTargets().empty() && getTargets().size() != members.size()) // C13
+    return emitOpError() << "puts " << members.size() << " tensors into " << getTargets().size();
+  for (auto [target, member] : llvm::zip(getTargets().getTypes(), members)) {
+    auto type = cast<ShardedTensorType>(target);
+    if (type.getDims() != member.getDims() || type.getElementType() != member.getElementType() ||
+        type.getFlatAxes() != member.getFlatAxes()) // C13
+      return emitOpError() << "puts a tensor of type " << member << " into " << type;
+  }
+  return verifyOnDevice(*this, getTargets());
 }
 
 LogicalResult WaitOp::verify() {
-  ArrayRef<ShardedTensorType> promised = getToken().getType().getTensors();
-  if (!llvm::equal(promised, getResults().getTypes())) // T2
-    return emitOpError() << "produces " << getResults().getTypes() << ", but the token has " << getToken().getType();
+  if (getToken().getType().getResult() != getResult().getType()) // T2
+    return emitOpError() << "produces " << getResult().getType() << ", but the token has " << getToken().getType();
   return success();
 }

@@ -6,18 +6,37 @@
 
 using namespace mlir;
 
-/// The results have the types that the token promises, so only the token's type is written.
-static ParseResult parseLanded(OpAsmParser &parser, Type &token, SmallVectorImpl<Type> &results) {
+/// The result has the type that the token promises, so only the token's type is written.
+static ParseResult parseLanded(OpAsmParser &parser, Type &token, Type &result) {
   if (parser.parseType(token))
     return failure();
   auto promised = dyn_cast<meshplan::sched::TokenType>(token);
   if (!promised)
     return parser.emitError(parser.getNameLoc(), "expected a token, found ") << token;
-  llvm::append_range(results, promised.getTensors());
+  result = promised.getResult();
   return success();
 }
 
-static void printLanded(OpAsmPrinter &printer, Operation *, Type token, TypeRange) { printer << token; }
+static void printLanded(OpAsmPrinter &printer, Operation *, Type token, Type) { printer << token; }
+
+/// The tensors have the types of the members, so only the packed type is written.
+static ParseResult parseMembers(OpAsmParser &parser, Type &packed, SmallVectorImpl<Type> &tensors) {
+  if (parser.parseType(packed))
+    return failure();
+  auto members = dyn_cast<meshplan::sched::PackedType>(packed);
+  if (!members)
+    return parser.emitError(parser.getNameLoc(), "expected a packed type, found ") << packed;
+  llvm::append_range(tensors, members.getMembers());
+  return success();
+}
+
+static void printMembers(OpAsmPrinter &printer, Operation *, Type packed, TypeRange) { printer << packed; }
+
+static ParseResult parsePacked(OpAsmParser &parser, SmallVectorImpl<Type> &tensors, Type &packed) {
+  return parseMembers(parser, packed, tensors);
+}
+
+static void printPacked(OpAsmPrinter &printer, Operation *, TypeRange, Type packed) { printer << packed; }
 
 #define GET_OP_CLASSES
 #include "dialect/sched/ops.cpp.inc"
@@ -71,6 +90,12 @@ meshplan::DimSharding toDimSharding(DimAttr dim) {
 
 /// Verified (T1): the token has one user.
 WaitOp StartOp::getWait() { return cast<WaitOp>(*getToken().user_begin()); }
+
+SmallVector<ShardedTensorType, 1> tensorsOf(Type type) {
+  if (auto packed = dyn_cast<PackedType>(type))
+    return SmallVector<ShardedTensorType, 1>(packed.getMembers());
+  return {cast<ShardedTensorType>(type)};
+}
 
 static int64_t product(ArrayRef<int64_t> shape) {
   int64_t elements = 1;

@@ -16,6 +16,8 @@ class Sched_Step<string opMnemonic, list<Trait> traits = []>
 def Sched_Axes : TypedArrayAttrBase<Sched_AxisAttr, "list of axes">;
 def Sched_MeshAxes : TypedArrayAttrBase<Base_MeshAxisAttr, "list of mesh axes">;
 
+def Sched_Movable : AnyTypeOf<[Sched_TensorType, Sched_PackedType]>;
+
 def Sched_MeshOp : Sched_Op<"mesh"> {
   let summary = "the device mesh";
   let description = [{
@@ -199,43 +201,83 @@ def Sched_ComputeOp : Sched_Step<"compute"> {
   let hasVerifier = 1;
 }
 
-def Sched_StartOp : Sched_Step<"start", [AttrSizedOperandSegments]> {
+def Sched_PackOp : Sched_Step<"pack"> {
+  let summary = "puts tensors into one run of memory, for the collective that reads it";
+  let description = [{
+    Copies the elements in the order in which the collective sends them. With `in_place` the tensors are adjacent in one
+    buffer (`sched.buffer`), in this order, and the result is that part of the buffer; nothing is copied. Exactly one
+    `sched.start` reads the result, as its input, as its target, or as both.
+
+    ```mlir
+    %p = sched.pack %a, %b on @compute : (!sched.tensor<[4], f32>, !sched.tensor<[8], f32>)
+        -> !sched.packed<!sched.tensor<[4], f32>, !sched.tensor<[8], f32>>
+    ```
+  }];
+  let arguments = (ins Variadic<Sched_TensorType>:$tensors, UnitAttr:$in_place, FlatSymbolRefAttr:$stream);
+  let results = (outs Sched_PackedType:$result);
+  let assemblyFormat = "$tensors (`in_place` $in_place^)? `on` $stream attr-dict `:` custom<Packed>(type($tensors), type($result))";
+  let hasVerifier = 1;
+}
+
+def Sched_UnpackOp : Sched_Step<"unpack"> {
+  let summary = "takes tensors out of the run of memory that a collective gave";
+  let description = [{
+    Copies the elements into new tensors or, with `into`, in place of the targets, which are not read afterwards. With
+    `in_place` the results are parts of `packed`, which the collective has written into a buffer; nothing is copied.
+
+    ```mlir
+    %a, %b = sched.unpack %r on @compute : !sched.packed<!sched.tensor<[4], f32>, !sched.tensor<[8], f32>>
+    ```
+  }];
+  let arguments = (ins Sched_PackedType:$packed, Variadic<Sched_TensorType>:$targets, UnitAttr:$in_place,
+                       FlatSymbolRefAttr:$stream);
+  let results = (outs Variadic<Sched_TensorType>:$results);
+  let assemblyFormat = [{
+    $packed (`in_place` $in_place^)? `on` $stream attr-dict `:` custom<Members>(type($packed), type($results))
+    (`into` $targets^ `:` type($targets))?
+  }];
+  let hasVerifier = 1;
+}
+
+def Sched_StartOp : Sched_Step<"start"> {
   let summary = "begins a collective";
   let description = [{
-    The inputs must live until the wait, which gives the results. `sequence` counts the collectives of the program, the
-    same on every rank. `dim` is the dim that grows (all_gather) or is split (reduce_scatter, all_to_all); `from_dim` is
-    the dim that an all_to_all gathers. Without `dim` an all_gather takes flat tensors and a reduce_scatter makes them.
-    Several flat all_gathers, several flat reduce_scatters or several all_reduces may be coalesced into one collective.
-    `activations` is the 16-bit type of the activations that the collective sums; the type that is sent may be wider.
-    With `into` the results are written in place of the targets, which are not read afterwards.
+    The input must live until the wait, which gives the result. Either may be packed: several tensors that are moved at
+    once, or one whose elements are not in the order in which they are moved. `sequence` counts the collectives of the
+    program, the same on every rank. `dim` is the dim that grows (all_gather) or is split (reduce_scatter, all_to_all);
+    `from_dim` is the dim that an all_to_all gathers. Without `dim` an all_gather takes flat tensors and a
+    reduce_scatter makes them. Several flat all_gathers, several flat reduce_scatters or several all_reduces may be
+    coalesced into one collective. `activations` is the 16-bit type of the activations that the collective sums; the
+    type that is sent may be wider. With `into` the result is written in place of the target, which is not read
+    afterwards.
 
     ```mlir
     %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 because "sequence tp"
         : !sched.tensor<[4, 6 over {1:(1)3}, 8], f32> -> !sched.token<!sched.tensor<[4, 6, 8], f32>>
     ```
   }];
-  let arguments = (ins Base_CollectiveKindAttr:$kind, Variadic<Sched_TensorType>:$inputs, OptionalAttr<I64Attr>:$dim,
+  let arguments = (ins Base_CollectiveKindAttr:$kind, Sched_Movable:$input, OptionalAttr<I64Attr>:$dim,
                        OptionalAttr<I64Attr>:$from_dim, FlatSymbolRefAttr:$communicator, FlatSymbolRefAttr:$stream,
                        I64Attr:$sequence, OptionalAttr<StrAttr>:$cause, OptionalAttr<StrAttr>:$module,
-                       OptionalAttr<TypeAttr>:$activation_sum, Variadic<Sched_TensorType>:$targets);
+                       OptionalAttr<TypeAttr>:$activation_sum, Optional<Sched_Movable>:$target);
   let results = (outs Sched_TokenType:$token);
   let assemblyFormat = [{
-    $kind $inputs (`from` $from_dim^)? (`dim` $dim^)? `over` $communicator `on` $stream `sequence` $sequence
-    (`because` $cause^)? (`in` $module^)? (`activations` $activation_sum^)? attr-dict `:` type($inputs) `->` type($token)
-    (`into` $targets^ `:` type($targets))?
+    $kind $input (`from` $from_dim^)? (`dim` $dim^)? `over` $communicator `on` $stream `sequence` $sequence
+    (`because` $cause^)? (`in` $module^)? (`activations` $activation_sum^)? attr-dict `:` type($input) `->` type($token)
+    (`into` $target^ `:` type($target))?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The wait that gives its results. Only in a verified program.
+    /// The wait that gives its result. Only in a verified program.
     WaitOp getWait();
   }];
 }
 
 def Sched_WaitOp : Sched_Step<"wait"> {
-  let summary = "waits for a collective and returns the results that the token promises";
+  let summary = "waits for a collective and returns the result that the token promises";
   let arguments = (ins Sched_TokenType:$token, FlatSymbolRefAttr:$stream);
-  let results = (outs Variadic<Sched_TensorType>:$results);
-  let assemblyFormat = "$token `on` $stream attr-dict `:` custom<Landed>(type($token), type($results))";
+  let results = (outs Sched_Movable:$result);
+  let assemblyFormat = "$token `on` $stream attr-dict `:` custom<Landed>(type($token), type($result))";
   let hasVerifier = 1;
 }
 
@@ -249,7 +291,7 @@ def Sched_SliceOp : Sched_Step<"slice"> {
 
 def Sched_FreeOp : Sched_Step<"free"> {
   let summary = "frees values after their last use";
-  let arguments = (ins Variadic<Sched_TensorType>:$values, FlatSymbolRefAttr:$stream);
+  let arguments = (ins Variadic<Sched_Movable>:$values, FlatSymbolRefAttr:$stream);
   let assemblyFormat = "$values `on` $stream attr-dict `:` type($values)";
 }
 

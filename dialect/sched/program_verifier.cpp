@@ -37,7 +37,10 @@ private:
   LogicalResult verifyLayout(Operation &step, ShardedTensorType type);
   LogicalResult verifyOverwritten(Operation &step);
   LogicalResult overwrite(Operation &step, Value value);
+  void follow(Operation &step);
   LogicalResult verifyBuffer(BufferOp buffer);
+  LogicalResult verifyInPlace(PackOp pack);
+  LogicalResult verifyPack(PackOp pack);
   LogicalResult verifyStart(StartOp start);
   LogicalResult verifyFree(FreeOp free);
   LogicalResult verifyEnd();
@@ -50,14 +53,39 @@ private:
   int64_t nextSequence = 0;
   /// The free of each value that has been freed.
   DenseMap<Value, FreeOp> freed;
-  /// The buffer that contains each value.
-  DenseMap<Value, BufferOp> buffers;
+  /// The buffer that contains each value, and the position in it; also of values that were written in place of one.
+  DenseMap<Value, std::pair<BufferOp, size_t>> buffers;
   /// The step that has overwritten each value.
   DenseMap<Value, Operation *> overwritten;
   /// The collectives in flight, by the values that they read.
   DenseMap<Value, SmallVector<StartOp, 1>> inFlight;
 };
 } // namespace
+
+/// The tensors whose memory a value is: itself, or those that are packed in place.
+static SmallVector<Value> tensorsIn(Value value) {
+  auto pack = value.getDefiningOp<PackOp>();
+  return pack && pack.getInPlace() ? SmallVector<Value>(pack.getTensors()) : SmallVector<Value>{value};
+}
+
+/// What a collective in flight reads: its input, and the tensors in which the input is.
+static SmallVector<Value> readBy(StartOp start) {
+  SmallVector<Value> read = tensorsIn(start.getInput());
+  if (!llvm::is_contained(read, start.getInput()))
+    read.push_back(start.getInput());
+  return read;
+}
+
+/// What a step reads, writes in place or frees.
+static SmallVector<Value> usedBy(Operation &step) {
+  SmallVector<Value> used(step.getOperands());
+  if (auto start = dyn_cast<StartOp>(step)) {
+    llvm::append_range(used, tensorsIn(start.getInput()));
+    if (start.getTarget())
+      llvm::append_range(used, tensorsIn(start.getTarget()));
+  }
+  return used;
+}
 
 LogicalResult ProgramVerifier::verify() {
   if (!getMesh(program)) // P1
@@ -94,22 +122,25 @@ LogicalResult ProgramVerifier::verifyStep(Operation &step) {
   for (Value result : step.getResults())
     if (auto type = dyn_cast<ShardedTensorType>(result.getType()); type && failed(verifyLayout(step, type)))
       return failure();
-  for (Value operand : step.getOperands())
+  for (Value operand : usedBy(step))
     if (FreeOp free = freed.lookup(operand)) // L1, L2
       return (step.emitOpError() << (isa<FreeOp>(step) ? "frees a value that is already free" : "uses a freed value"))
                  .attachNote(free.getLoc())
              << "freed here";
   if (failed(verifyOverwritten(step)))
     return failure();
+  follow(step);
   if (auto buffer = dyn_cast<BufferOp>(step))
     return verifyBuffer(buffer);
+  if (auto pack = dyn_cast<PackOp>(step))
+    return failure(failed(verifyPack(pack)) || (pack.getInPlace() && failed(verifyInPlace(pack))));
   if (auto start = dyn_cast<StartOp>(step))
     return verifyStart(start);
   if (auto wait = dyn_cast<WaitOp>(step)) {
     auto start = wait.getToken().getDefiningOp<StartOp>();
-    for (Value input : start.getInputs())
+    for (Value read : readBy(start))
       // From here on the input may be overwritten or freed; other collectives may still read it.
-      llvm::erase(inFlight[input], start);
+      llvm::erase(inFlight[read], start);
   }
   if (auto free = dyn_cast<FreeOp>(step))
     return verifyFree(free);
@@ -130,11 +161,16 @@ LogicalResult ProgramVerifier::verifyNames(Operation &step) {
 /// collective in flight reads it.
 LogicalResult ProgramVerifier::verifyOverwritten(Operation &step) {
   // Before this step's own overwriting is recorded: a step may read what it overwrites.
-  for (Value operand : step.getOperands())
+  for (Value operand : usedBy(step))
     if (Operation *writer = overwritten.lookup(operand); writer && !isa<UpdateOp, FreeOp>(step))
       return step.emitOpError("reads a value that was overwritten").attachNote(writer->getLoc()) << "overwritten here";
-  if (auto start = dyn_cast<StartOp>(step))
-    return success(llvm::all_of(start.getTargets(), [&](Value value) { return succeeded(overwrite(step, value)); }));
+  SmallVector<Value> targets;
+  if (auto start = dyn_cast<StartOp>(step); start && start.getTarget())
+    targets = tensorsIn(start.getTarget());
+  else if (auto unpack = dyn_cast<UnpackOp>(step))
+    targets = SmallVector<Value>(unpack.getTargets());
+  if (!targets.empty())
+    return success(llvm::all_of(targets, [&](Value value) { return succeeded(overwrite(step, value)); }));
   auto compute = dyn_cast<ComputeOp>(step);
   for (int64_t index : compute ? compute.getOverwrites().value_or(ArrayRef<int64_t>()) : ArrayRef<int64_t>())
     if (failed(overwrite(step, compute.getOperands()[index])))
@@ -153,10 +189,56 @@ LogicalResult ProgramVerifier::overwrite(Operation &step, Value value) {
 
 /// P8: a value is in at most one buffer.
 LogicalResult ProgramVerifier::verifyBuffer(BufferOp buffer) {
-  for (Value value : buffer.getValues())
-    if (auto [other, isNew] = buffers.try_emplace(value, buffer); !isNew)
-      return buffer.emitOpError("holds a value that another buffer holds").attachNote(other->second.getLoc())
+  for (auto [position, value] : llvm::enumerate(buffer.getValues()))
+    if (auto [other, isNew] = buffers.try_emplace(value, buffer, position); !isNew)
+      return buffer.emitOpError("holds a value that another buffer holds").attachNote(other->second.first.getLoc())
              << "the other one is here";
+  return success();
+}
+
+/// A value that is written in place of another one is at its position in the buffer.
+void ProgramVerifier::follow(Operation &step) {
+  auto move = [&](Value from, Value to) {
+    if (auto found = buffers.find(from); found != buffers.end())
+      buffers.insert({to, found->second});
+  };
+  if (auto compute = dyn_cast<ComputeOp>(step))
+    for (auto [index, operand] : llvm::enumerate(compute.getOverwrites().value_or(ArrayRef<int64_t>())))
+      move(compute.getOperands()[operand], compute.getResult(index));
+  if (auto wait = dyn_cast<WaitOp>(step))
+    if (Value target = wait.getToken().getDefiningOp<StartOp>().getTarget())
+      move(target, wait.getResult());
+  if (auto unpack = dyn_cast<UnpackOp>(step)) {
+    SmallVector<Value> targets(unpack.getTargets());
+    if (unpack.getInPlace())
+      if (Value target = unpack.getPacked().getDefiningOp<WaitOp>().getToken().getDefiningOp<StartOp>().getTarget())
+        targets = tensorsIn(target);
+    for (auto [target, result] : llvm::zip(targets, unpack.getResults()))
+      move(target, result);
+  }
+}
+
+/// P11: what is packed in place is adjacent in one buffer.
+LogicalResult ProgramVerifier::verifyInPlace(PackOp pack) {
+  std::optional<std::pair<BufferOp, size_t>> next;
+  for (auto [index, value] : llvm::enumerate(pack.getTensors())) {
+    auto found = buffers.find(value);
+    if (found == buffers.end() || (next && found->second != *next))
+      return pack.emitOpError() << "packs in place, but tensor " << index
+                                << (next ? " does not follow the one before it in a buffer" : " is in no buffer");
+    next = {found->second.first, found->second.second + 1};
+  }
+  return success();
+}
+
+/// P12: what is packed is read by one collective.
+LogicalResult ProgramVerifier::verifyPack(PackOp pack) {
+  DenseSet<Operation *> starts;
+  for (Operation *user : pack.getResult().getUsers())
+    if (isa<StartOp>(user))
+      starts.insert(user);
+  if (starts.size() != 1)
+    return pack.emitOpError() << "is read by " << starts.size() << " collectives, must be read by one";
   return success();
 }
 
@@ -186,8 +268,12 @@ LogicalResult ProgramVerifier::verifyStart(StartOp start) {
   if (!llvm::hasSingleElement(uses)) // T1
     return start.emitOpError() << "is waited for " << std::distance(uses.begin(), uses.end())
                                << " times, must be exactly once";
-  for (Value input : start.getInputs())
-    inFlight[input].push_back(start);
+  for (Value read : readBy(start))
+    inFlight[read].push_back(start);
+  Value result = start.getWait().getResult();
+  auto unpacks = llvm::count_if(result.getUsers(), [](Operation *user) { return isa<UnpackOp>(user); });
+  if (isa<PackedType>(result.getType()) && unpacks != 1) // P13
+    return start.emitOpError() << "gives a packed value that is unpacked " << unpacks << " times, must be exactly once";
   return success();
 }
 
@@ -222,7 +308,7 @@ LogicalResult ProgramVerifier::verifyEnd() {
     outputs.insert(update.getValue());
   for (Operation &step : program.getBody().front()) {
     // The other steps only name what the run provides, which is freed with the run.
-    if (!isa<ComputeOp, SliceOp, WaitOp>(step))
+    if (!isa<ComputeOp, SliceOp, WaitOp, PackOp, UnpackOp>(step))
       continue;
     for (Value result : step.getResults())
       if (!freed.contains(result) && !outputs.contains(result))

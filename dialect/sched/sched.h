@@ -71,6 +71,9 @@ int64_t localBytes(ShardedTensorType type, llvm::ArrayRef<int64_t> meshSizes, ll
 /// Bytes of the largest shard of any rank.
 int64_t largestBytes(ShardedTensorType type);
 
+/// The tensors that a value of a collective consists of: one, or the members of a packed value.
+llvm::SmallVector<ShardedTensorType, 1> tensorsOf(mlir::Type type);
+
 /// True if the tensor is in host memory.
 bool isOnHost(mlir::Value tensor);
 

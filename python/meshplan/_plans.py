@@ -107,22 +107,38 @@ def init(
     return written(run("init", [model], options), path)
 
 
+def cluster_options(cluster: File | None) -> list[str]:
+    return [] if cluster is None else ["--cluster", os.fspath(cluster)]
+
+
 def check(
-    plan: File, variables: Variables | None = None, *, device: str = "cpu", strict: bool = False
+    plan: File,
+    variables: Variables | None = None,
+    *,
+    device: str = "cpu",
+    strict: bool = False,
+    cluster: File | None = None,
 ) -> dict[str, Any]:
     """The report of `meshplan check --json`: coverage, layouts, memory, communication and time of a rank.
 
     `variables` are values of axes, of `let` and of `world`, as for `-D`; `device` is cpu or cuda. With `strict`,
-    reshards that no statement implies are errors. Raises PlanError if the plan is wrong.
+    reshards that no statement implies are errors. `cluster` is what times are estimated for: a cluster file, or the
+    name of a preset. Raises PlanError if the plan is wrong.
     """
-    return report_of("check", [plan], compile_options(variables, device, strict))
+    return report_of("check", [plan], compile_options(variables, device, strict) + cluster_options(cluster))
 
 
 def diff(
-    plan: File, other: File, variables: Variables | None = None, *, device: str = "cpu", strict: bool = False
+    plan: File,
+    other: File,
+    variables: Variables | None = None,
+    *,
+    device: str = "cpu",
+    strict: bool = False,
+    cluster: File | None = None,
 ) -> dict[str, Any]:
     """The differences between two plans of a model: the report of `meshplan diff --json`. Arguments as for check."""
-    return report_of("diff", [plan, other], compile_options(variables, device, strict))
+    return report_of("diff", [plan, other], compile_options(variables, device, strict) + cluster_options(cluster))
 
 
 def explain(
@@ -143,6 +159,7 @@ def compile(
     device: str = "cpu",
     strict: bool = False,
     reference: bool = False,
+    cluster: File | None = None,
 ) -> Path:
     """Writes the schedule for meshplan-run, and returns its path; without `output` the plan's, with .sched.
 
@@ -150,5 +167,6 @@ def compile(
     if the plan is wrong; warnings of the compiler are PlanWarnings.
     """
     path = Path(plan).with_suffix(".sched") if output is None else Path(output)
-    options = [*compile_options(variables, device, strict), *(["--reference"] if reference else []), "-o", str(path)]
+    options = [*compile_options(variables, device, strict), *cluster_options(cluster), "-o", str(path)]
+    options += ["--reference"] if reference else []
     return written(run("compile", [plan], options), path)

@@ -155,6 +155,14 @@ class Meshplan(unittest.TestCase):
         shapes = {name: each["layout"] for each in report["parameters"] for name in each["names"]}
         self.assertEqual(shapes["up.weight"], "[8 over tp, 6]")
 
+    def test_times_are_those_of_the_cluster(self) -> None:
+        self.export()
+        report = meshplan.check(self.plan, device="cuda", cluster="h200")
+        self.assertEqual((report["machine"]["name"], report["machine"]["assumed"]), ("h200", False))
+        self.assertEqual(meshplan.diff(self.plan, self.plan, device="cuda", cluster="h200")["machine"], "h200")
+        with self.assertRaisesRegex(meshplan.PlanError, "the devices of 'h200' are cuda, and the program is for cpu"):
+            meshplan.compile(self.plan, cluster="h200")
+
     def test_a_wrong_plan_is_an_exception_with_its_messages(self) -> None:
         self.export()
         self.plan.write_text(PLAN.replace("up:   colwise", "upp:  colwise"))

@@ -44,6 +44,13 @@ const artifact::Port *findOutput(const artifact::Program &program, std::string_v
   return nullptr;
 }
 
+std::vector<int32_t> membersOf(const artifact::Program &program, int32_t value) {
+  const auto *members = program.values()->Get(value)->members();
+  if (!members || members->size() == 0)
+    return {value};
+  return {members->begin(), members->end()};
+}
+
 std::vector<std::string> namesOf(const artifact::Parameter &parameter) {
   std::vector<std::string> names;
   for (const flatbuffers::String *name : *parameter.names())

@@ -67,12 +67,19 @@ std::vector<std::vector<Range>> localRangesOf(const artifact::Value &value, std:
 
 inline bool isFlat(const artifact::Value &value) { return value.flat_axes() && value.flat_axes()->size() > 0; }
 
-/// Calls `Status visit(int32_t input, int32_t output)` for each input of a collective and its output. Stops at the
-/// first failure. Verified: there are as many inputs as outputs.
-template <typename Visit> Status forEachMoved(const artifact::Start &start, const Visit &visit) {
-  MESHPLAN_RETURN_IF_ERROR(visit(start.input(), start.output()));
-  for (flatbuffers::uoffset_t i = 0; start.more_inputs() && i < start.more_inputs()->size(); ++i)
-    MESHPLAN_RETURN_IF_ERROR(visit(start.more_inputs()->Get(i), start.more_outputs()->Get(i)));
+/// True if the value has the elements of others (Value.members).
+inline bool isPacked(const artifact::Value &value) { return value.members() && value.members()->size() > 0; }
+
+/// The values whose elements a value has: itself, or its members. Verified: the index is in range.
+std::vector<int32_t> membersOf(const artifact::Program &program, int32_t value);
+
+/// Calls `Status visit(int32_t input, int32_t output)` for each tensor that a collective moves: its value before and
+/// after. Stops at the first failure. Verified: there are as many before as after.
+template <typename Visit>
+Status forEachMoved(const artifact::Program &program, const artifact::Start &start, const Visit &visit) {
+  std::vector<int32_t> inputs = membersOf(program, start.input()), outputs = membersOf(program, start.output());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    MESHPLAN_RETURN_IF_ERROR(visit(inputs[i], outputs[i]));
   return Status();
 }
 
@@ -81,15 +88,6 @@ inline bool isAboutFlat(const artifact::Start &start) {
   using artifact::CollectiveKind;
   return start.dim() == -1 &&
          (start.kind() == CollectiveKind::all_gather || start.kind() == CollectiveKind::reduce_scatter);
-}
-
-/// True if the outputs of the collective are written in place of other values.
-inline bool hasTargets(const artifact::Start &start) { return start.targets() && start.targets()->size() > 0; }
-
-/// True if the collective is coalesced: it moves runs of elements through one buffer. Its tensors are flat, or it moves
-/// several, or its outputs have targets.
-inline bool isBucket(const artifact::Start &start) {
-  return isAboutFlat(start) || (start.more_inputs() && start.more_inputs()->size() > 0) || hasTargets(start);
 }
 
 /// The run that the rank at `coordinate` holds of the elements that the dims leave to it, in row-major order. All of

@@ -30,12 +30,20 @@ namespace {
 ///   live, overwritten --free--> freed
 ///
 /// Only a live value may be used. While a collective in flight reads a value, it may be used but neither overwritten
-/// nor freed (`readers`).
+/// nor freed (`readers`). A value that is packed in place is the memory of its members, so that what a collective does
+/// to it, it does to them.
 class Walk {
 public:
   Walk(const artifact::Schedule &schedule, const artifact::Program &program)
       : schedule(schedule), program(program), states(program.values()->size(), State::undefined),
-        readers(program.values()->size(), 0), isGiven(program.values()->size(), false) {}
+        readers(program.values()->size(), 0), isGiven(program.values()->size(), false) {
+    size_t number = 0;
+    for (const artifact::Buffer &buffer : elementsOf(program.buffers())) {
+      for (flatbuffers::uoffset_t position = 0; position < buffer.values()->size(); ++position)
+        locations[buffer.values()->Get(position)] = {number, position};
+      ++number;
+    }
+  }
 
   /// Marks a value as defined before the first instruction.
   Status give(int32_t value);
@@ -56,10 +64,19 @@ private:
   Status integer(const artifact::IntExpr &expression) const;
   Status content(const artifact::Arg &arg) const;
   Status microbatchScales(const artifact::Arg &arg) const;
+  Status tensor(int32_t value) const;
+  Status defineTensor(int32_t value);
+  void follow(int32_t old, int32_t made);
+  std::vector<int32_t> tensorsIn(int32_t value) const;
+  std::vector<int32_t> readBy(const artifact::Start &start) const;
   Status start(const artifact::Start &start);
-  Status targets(const artifact::Start &start);
-  Status bucket(const artifact::Start &start) const;
+  Status takePacked(const artifact::Start &start);
+  Status target(const artifact::Start &start);
+  Status coalesced(const artifact::Start &start) const;
   Status wait(const artifact::Wait &wait);
+  Status pack(const artifact::PackRun &pack);
+  Status packInPlace(const artifact::PackRun &pack) const;
+  Status unpack(const artifact::UnpackRun &unpack);
   Status slice(const artifact::Slice &slice);
   Status free(int32_t value);
 
@@ -71,6 +88,10 @@ private:
   std::vector<int32_t> readers; // collectives in flight that read the value
   std::vector<bool> isGiven;    // no instruction produces the value
   std::map<int32_t, const artifact::Start *> inFlight;
+  std::map<int32_t, std::pair<size_t, size_t>> locations; // by value: its buffer, and the position in it
+  std::map<int32_t, const artifact::PackRun *> packs;     // by output: those that no collective has taken yet
+  std::set<int32_t> inPlace;                              // outputs of packs in place
+  std::map<int32_t, const artifact::Start *> received;    // by output that is packed: not unpacked yet
   int64_t lastSequence = -1;
 };
 
@@ -112,6 +133,36 @@ Status Walk::use(int32_t value) const {
     return corrupted("value ", value, " is used after it was freed");
   }
   return corrupted("value ", value, " has no state");
+}
+
+/// Uses a value that must not be packed.
+Status Walk::tensor(int32_t value) const {
+  MESHPLAN_RETURN_IF_ERROR(use(value));
+  return isPacked(valueAt(value)) ? corrupted("value ", value, " is packed") : Status();
+}
+
+Status Walk::defineTensor(int32_t value) {
+  MESHPLAN_RETURN_IF_ERROR(define(value));
+  return isPacked(valueAt(value)) ? corrupted("value ", value, " is packed") : Status();
+}
+
+/// A value that is made in place of another one has its location.
+void Walk::follow(int32_t old, int32_t made) {
+  if (auto found = locations.find(old); found != locations.end())
+    locations[made] = found->second;
+}
+
+/// The values whose memory a value is: itself, or its members if it is packed in place.
+std::vector<int32_t> Walk::tensorsIn(int32_t value) const {
+  return inPlace.contains(value) ? membersOf(program, value) : std::vector<int32_t>{value};
+}
+
+/// What a collective reads while it is in flight.
+std::vector<int32_t> Walk::readBy(const artifact::Start &start) const {
+  std::vector<int32_t> read = tensorsIn(start.input());
+  if (inPlace.contains(start.input()))
+    read.push_back(start.input());
+  return read;
 }
 
 /// True if the expression fits in 64 bits whatever the rank. The offset and the extent of a rank lie between 0 and
@@ -180,9 +231,9 @@ Status Walk::content(const artifact::Arg &arg) const {
     return Status();
   case ArgKind::value:
     MESHPLAN_RETURN_IF_ERROR(exactlyOne(sizeOf(arg.values())));
-    return use(arg.values()->Get(0));
+    return tensor(arg.values()->Get(0));
   case ArgKind::value_list:
-    return verifyEach("values", arg.values(), [&](int32_t value) { return value == -1 ? Status() : use(value); });
+    return verifyEach("values", arg.values(), [&](int32_t value) { return value == -1 ? Status() : tensor(value); });
   case ArgKind::integer:
     MESHPLAN_RETURN_IF_ERROR(exactlyOne(sizeOf(arg.ints())));
     return integer(*arg.ints()->Get(0));
@@ -212,8 +263,10 @@ Status Walk::compute(const artifact::Compute &compute) {
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("overwrites", compute.overwrites(), [&](int32_t value) { return overwrite(value); }));
   MESHPLAN_RETURN_IF_ERROR(memories(compute));
+  for (int64_t i = 0; i < std::min(sizeOf(compute.overwrites()), sizeOf(compute.outputs())); ++i)
+    follow(compute.overwrites()->Get(i), compute.outputs()->Get(i));
   return verifyEach("outputs", compute.outputs(),
-                    [&](int32_t value) { return value == -1 ? Status() : define(value); });
+                    [&](int32_t value) { return value == -1 ? Status() : defineTensor(value); });
 }
 
 /// An output that overwrites another value is in the same memory, host or device.
@@ -250,76 +303,149 @@ Status Walk::start(const artifact::Start &start) {
     return corrupted("sequence ", start.sequence(), " after ", lastSequence);
   lastSequence = start.sequence();
   inFlight[start.sequence()] = &start;
-  if (sizeOf(start.more_inputs()) != sizeOf(start.more_outputs()))
-    return corrupted(1 + sizeOf(start.more_inputs()), " inputs and ", 1 + sizeOf(start.more_outputs()), " outputs");
+  MESHPLAN_RETURN_IF_ERROR(use(start.input()).withContext("input"));
+  MESHPLAN_RETURN_IF_ERROR(takePacked(start));
+  MESHPLAN_RETURN_IF_ERROR(target(start));
+  MESHPLAN_RETURN_IF_ERROR(define(start.output()).withContext("output"));
+  // Not live before the wait, although the tensor exists: its elements arrive at any time until then.
+  states[start.output()] = State::arriving;
+  if (isPacked(valueAt(start.output())))
+    received[start.output()] = &start;
+  // A number and not a mark: several collectives in flight may read the same value.
+  for (int32_t value : readBy(start))
+    ++readers[value];
+  return coalesced(start);
+}
+
+/// What is packed is taken by one collective; what is packed in place is still there.
+Status Walk::takePacked(const artifact::Start &start) {
+  std::set<int32_t> taken{start.input()};
+  if (start.target() != -1) {
+    MESHPLAN_RETURN_IF_ERROR(use(start.target()).withContext("target"));
+    if (isPacked(valueAt(start.target())) && !inPlace.contains(start.target()))
+      return corrupted("target ", start.target(), " is packed, but not in place");
+    taken.insert(start.target());
+  }
+  for (int32_t value : taken) {
+    if (isPacked(valueAt(value)) && packs.erase(value) == 0)
+      return corrupted("value ", value, " is packed, but not for this collective");
+    for (int32_t member : tensorsIn(value))
+      MESHPLAN_RETURN_IF_ERROR(use(member));
+  }
+  return Status();
+}
+
+/// The target has the extents and the sharding of the output. It may be the input of the collective itself.
+Status Walk::target(const artifact::Start &start) {
+  if (start.target() == -1)
+    return Status();
+  std::vector<int32_t> outputs = membersOf(program, start.output()), targets = membersOf(program, start.target());
+  if (outputs.size() != targets.size())
+    return corrupted(targets.size(), " tensors in the target of ", outputs.size());
+  for (size_t i = 0; i < targets.size(); ++i)
+    MESHPLAN_RETURN_IF_ERROR(verifySameParts(valueAt(outputs[i]), valueAt(targets[i])));
+  std::set<int32_t> replaced{start.target()};
+  for (int32_t value : tensorsIn(start.target())) {
+    MESHPLAN_RETURN_IF_ERROR(onDevice(value));
+    replaced.insert(value);
+  }
+  if (!isPacked(valueAt(start.target())))
+    follow(start.target(), start.output());
+  for (size_t i = 0; isPacked(valueAt(start.target())) && i < targets.size(); ++i)
+    follow(targets[i], outputs[i]);
+  for (int32_t value : replaced) {
+    if (readers[value] > 0)
+      return corrupted("target ", value, " is overwritten before the wait of a collective that reads it");
+    states[value] = State::overwritten;
+  }
+  return Status();
+}
+
+/// Checks the tensors that the collective moves.
+Status Walk::coalesced(const artifact::Start &start) const {
+  std::vector<int32_t> inputs = membersOf(program, start.input()), outputs = membersOf(program, start.output());
+  if (inputs.size() != outputs.size())
+    return corrupted(inputs.size(), " inputs and ", outputs.size(), " outputs");
   std::vector<AxisRef> group = axesOf(schedule.communicators()->Get(start.communicator())->axes());
-  MESHPLAN_RETURN_IF_ERROR(forEachMoved(start, [&](int32_t input, int32_t output) -> Status {
-    MESHPLAN_RETURN_IF_ERROR(use(input).withContext("input"));
-    MESHPLAN_RETURN_IF_ERROR(define(output).withContext("output"));
+  MESHPLAN_RETURN_IF_ERROR(forEachMoved(program, start, [&](int32_t input, int32_t output) -> Status {
     MESHPLAN_RETURN_IF_ERROR(onDevice(input));
     MESHPLAN_RETURN_IF_ERROR(onDevice(output));
-    // Not live before the wait, although the tensor exists: its elements arrive at any time until then.
-    states[output] = State::arriving;
-    // A number and not a mark: several collectives in flight may read the same value.
-    ++readers[input];
     return verifyStart(start, valueAt(input), valueAt(output), group);
   }));
-  MESHPLAN_RETURN_IF_ERROR(targets(start));
-  return bucket(start);
-}
-
-/// One target for each output, with its extents and sharding. A target may be an input of the collective itself.
-Status Walk::targets(const artifact::Start &start) {
-  if (!hasTargets(start))
-    return Status();
-  int64_t outputs = 1 + sizeOf(start.more_outputs());
-  if (sizeOf(start.targets()) != outputs)
-    return corrupted(sizeOf(start.targets()), " targets of ", outputs, " outputs");
-  flatbuffers::uoffset_t index = 0;
-  std::set<int32_t> taken;
-  return forEachMoved(start, [&](int32_t input, int32_t output) -> Status {
-    int32_t target = start.targets()->Get(index++);
-    MESHPLAN_RETURN_IF_ERROR(use(target).withContext("target"));
-    MESHPLAN_RETURN_IF_ERROR(onDevice(target));
-    if (!taken.insert(target).second || readers[target] > (target == input ? 1 : 0))
-      return corrupted("target ", target, " is overwritten before the wait of a collective that reads it");
-    states[target] = State::overwritten;
-    return verifySameParts(valueAt(output), valueAt(target));
-  });
-}
-
-/// Checks a coalesced collective, which moves all its tensors through one buffer.
-Status Walk::bucket(const artifact::Start &start) const {
-  if (!isBucket(start))
-    return Status();
+  bool isOfOne = inputs.size() == 1 && start.target() == -1;
   // Not every backend can reduce a buffer with max or min itself. An all-gather along a dim moves one tensor.
-  if (start.reduction() > artifact::Reduction::sum)
+  if ((isAboutFlat(start) || !isOfOne) && start.reduction() > artifact::Reduction::sum)
     return corrupted("flat tensors, or several, in a reduction that is not a sum");
-  bool isOfOne = sizeOf(start.more_inputs()) == 0 && !hasTargets(start);
   if (!isOfOne && !isAboutFlat(start) && start.kind() != artifact::CollectiveKind::all_reduce)
     return corrupted("several tensors, or a target, in a collective that moves one tensor along dims");
-  return forEachMoved(start, [&](int32_t input, int32_t) {
-    bool isLikeFirst = valueAt(input).dtype() == valueAt(start.input()).dtype();
-    return isLikeFirst ? Status() : corrupted("tensors of several dtypes in one collective");
-  });
+  return Status();
 }
 
 Status Walk::wait(const artifact::Wait &wait) {
   auto found = inFlight.find(wait.sequence());
   if (found == inFlight.end())
     return corrupted("no collective ", wait.sequence(), " is in flight");
-  Status status = forEachMoved(*found->second, [&](int32_t input, int32_t output) {
-    states[output] = State::live;
-    --readers[input];
-    return Status();
-  });
+  states[found->second->output()] = State::live;
+  for (int32_t value : readBy(*found->second))
+    --readers[value];
   inFlight.erase(found);
-  return status;
+  return Status();
+}
+
+/// The inputs are the members of the output.
+Status Walk::pack(const artifact::PackRun &pack) {
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("inputs", pack.inputs(), [&](int32_t value) { return tensor(value); }));
+  MESHPLAN_RETURN_IF_ERROR(define(pack.output()).withContext("output"));
+  if (!isPacked(valueAt(pack.output())) || !std::ranges::equal(membersOf(program, pack.output()), *pack.inputs()))
+    return corrupted("value ", pack.output(), " does not have the inputs as members");
+  packs[pack.output()] = &pack;
+  if (!pack.in_place())
+    return Status();
+  inPlace.insert(pack.output());
+  return packInPlace(pack);
+}
+
+/// Without it, a collective would silently move the elements of other tensors.
+Status Walk::packInPlace(const artifact::PackRun &pack) const {
+  std::optional<std::pair<size_t, size_t>> next;
+  for (int32_t value : *pack.inputs()) {
+    auto found = locations.find(value);
+    if (found == locations.end() || (next && found->second != *next))
+      return corrupted("value ", value, " is packed in place, but does not follow the one before it in a buffer");
+    next = {found->second.first, found->second.second + 1};
+  }
+  return Status();
+}
+
+/// The outputs are the members of the input, which a collective has given.
+Status Walk::unpack(const artifact::UnpackRun &unpack) {
+  MESHPLAN_RETURN_IF_ERROR(use(unpack.input()).withContext("input"));
+  auto from = received.find(unpack.input());
+  if (from == received.end())
+    return corrupted("value ", unpack.input(), " is not a packed output of a collective, or was unpacked before");
+  if (!std::ranges::equal(membersOf(program, unpack.input()), *unpack.outputs()))
+    return corrupted("value ", unpack.input(), " does not have the outputs as members");
+  received.erase(from);
+  int64_t targets = sizeOf(unpack.targets());
+  if (targets != 0 && (unpack.in_place() || targets != sizeOf(unpack.outputs())))
+    return corrupted(targets, " targets of ", sizeOf(unpack.outputs()), " outputs",
+                     unpack.in_place() ? " that are unpacked in place" : "");
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("targets", unpack.targets(), [&](int32_t value) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(tensor(value));
+    MESHPLAN_RETURN_IF_ERROR(onDevice(value));
+    return overwrite(value);
+  }));
+  for (int64_t i = 0; i < targets; ++i) {
+    int32_t target = unpack.targets()->Get(i), output = unpack.outputs()->Get(i);
+    MESHPLAN_RETURN_IF_ERROR(verifySameParts(valueAt(output), valueAt(target)));
+    follow(target, output);
+  }
+  return verifyEach("outputs", unpack.outputs(), [&](int32_t value) { return define(value); });
 }
 
 Status Walk::slice(const artifact::Slice &slice) {
-  MESHPLAN_RETURN_IF_ERROR(use(slice.input()).withContext("input"));
-  MESHPLAN_RETURN_IF_ERROR(define(slice.output()).withContext("output"));
+  MESHPLAN_RETURN_IF_ERROR(tensor(slice.input()).withContext("input"));
+  MESHPLAN_RETURN_IF_ERROR(defineTensor(slice.output()).withContext("output"));
   MESHPLAN_RETURN_IF_ERROR(onDevice(slice.input()));
   MESHPLAN_RETURN_IF_ERROR(onDevice(slice.output()));
   return verifySlice(valueAt(slice.input()), valueAt(slice.output()));
@@ -346,6 +472,10 @@ Status Walk::action(const artifact::Instruction &instruction) {
     return wait(*instruction.action_as_Wait());
   case artifact::Action::Slice:
     return slice(*instruction.action_as_Slice());
+  case artifact::Action::PackRun:
+    return pack(*instruction.action_as_PackRun());
+  case artifact::Action::UnpackRun:
+    return unpack(*instruction.action_as_UnpackRun());
   case artifact::Action::Free:
     return verifyEach("values", instruction.action_as_Free()->values(), [&](int32_t value) { return free(value); });
   case artifact::Action::NONE:
@@ -364,6 +494,10 @@ Status Walk::instruction(const artifact::Instruction &instruction) {
 Status Walk::finish() {
   if (!inFlight.empty())
     return corrupted("collective ", inFlight.begin()->first, " has no wait");
+  if (!packs.empty())
+    return corrupted("value ", packs.begin()->first, " is packed for no collective");
+  if (!received.empty())
+    return corrupted("value ", received.begin()->first, " is not unpacked");
   MESHPLAN_RETURN_IF_ERROR(verifyEach("gradients", program.gradients(), [&](const artifact::Gradient *gradient) {
     // A gradient that the program starts with would be an input, not a gradient.
     bool isMade = states[gradient->value()] != State::undefined && !isGiven[gradient->value()];
@@ -372,9 +506,9 @@ Status Walk::finish() {
   MESHPLAN_RETURN_IF_ERROR(verifyEach("updates", program.updates(), [&](const artifact::Update *update) {
     // The value may be overwritten: a reduction may have used the accumulator as its target.
     bool isOver = states[update->value()] == State::overwritten && isAccumulator(program, update->target());
-    return isOver ? Status() : use(update->value());
+    return isOver ? Status() : tensor(update->value());
   }));
-  return verifyEach("outputs", program.outputs(), [&](const artifact::Port *port) { return use(port->value()); });
+  return verifyEach("outputs", program.outputs(), [&](const artifact::Port *port) { return tensor(port->value()); });
 }
 
 } // namespace

@@ -33,6 +33,8 @@ public:
   /// As define, for a value that may be partial.
   Status defineAddend(int32_t value) {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
+    if (isPacked(*program.values()->Get(value)))
+      return corrupted("value ", value, " is packed");
     if (known[value])
       return corrupted("value ", value, " is defined twice");
     known[value] = true;
@@ -251,6 +253,20 @@ Status verifyMemory(const artifact::Memory *memory) {
   return Status();
 }
 
+/// Members are tensors of the same dtype on the device.
+Status verifyMembers(const artifact::Value &value, const artifact::Program &program) {
+  return verifyEach("members", value.members(), [&](int32_t member) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", member, program.values()));
+    const artifact::Value &tensor = *program.values()->Get(member);
+    if (isPacked(tensor) || tensor.host())
+      return corrupted("value ", member, isPacked(tensor) ? " is packed itself" : " is on the host");
+    return tensor.dtype() == value.dtype()
+               ? Status()
+               : corrupted("value ", member, " has dtype ", dtypeName(dtypeOf(tensor.dtype())),
+                           ", the packed value has ", dtypeName(dtypeOf(value.dtype())));
+  });
+}
+
 } // namespace
 
 Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program &program) {
@@ -258,6 +274,8 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
   std::vector<int64_t> sizes = meshSizesOf(schedule, program);
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("values", program.values(), [&](const artifact::Value *value) { return verifyValue(*value, sizes); }));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("values", program.values(),
+                                      [&](const artifact::Value *value) { return verifyMembers(*value, program); }));
   // Everything below indexes into `values`, so their own checks come first. Ports and parameters then define values,
   // before the instructions are checked against these definitions.
   Definitions definitions(program);

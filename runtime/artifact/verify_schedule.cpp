@@ -128,6 +128,8 @@ Status verifyValue(const artifact::Value &value, std::span<const int64_t> meshSi
     return corrupted("dtype ", int(value.dtype()), " does not exist");
   if (value.partial() < artifact::Reduction::MIN || value.partial() > artifact::Reduction::MAX)
     return corrupted("partial ", int(value.partial()), " does not exist");
+  if (isPacked(value) && (value.dims()->size() > 0 || value.host() || value.partial() != artifact::Reduction::none))
+    return corrupted("a packed value with a layout of its own");
   std::vector<AxisRef> digits;
   int64_t bytes = dtypeSize(dtypeOf(value.dtype()));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("dims", value.dims(), [&](const artifact::Dim *dim) -> Status {

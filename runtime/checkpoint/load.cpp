@@ -23,7 +23,7 @@ static Expected<std::string> findTogether(World &world, std::string path, const 
 Expected<LoadedCheckpoint> meshplan::loadCheckpoint(World &world, ProgramRunner &runner, const std::string &path,
                                                     const std::string &weights) {
   LoadedCheckpoint loaded;
-  const artifact::Program &program = runner.executor().place().program();
+  const artifact::Program &program = runner.walk().view().program();
   bool hasStates = program.states() && program.states()->size() > 0;
   CheckpointParts parts = hasStates ? CheckpointParts::all : CheckpointParts::parameters;
   MESHPLAN_ASSIGN_OR_RETURN(loaded.path, findTogether(world, path, weights, parts));

@@ -22,9 +22,9 @@
 
 using namespace meshplan;
 
-Snapshot::Snapshot(const Executor &executor, const CheckpointRecord &record)
-    : executor(executor), device(deviceOfThread()), files(record.files()) {
-  const artifact::Program &program = executor.place().program();
+Snapshot::Snapshot(const Walk &walk, const CheckpointRecord &record)
+    : walk(walk), device(deviceOfThread()), files(record.files()) {
+  const artifact::Program &program = walk.view().program();
   std::vector<Part> saved;
   for (size_t i = 0; i < record.parameters.size(); ++i)
     if (record.parameters[i].isSaved)
@@ -38,7 +38,7 @@ Snapshot::Snapshot(const Executor &executor, const CheckpointRecord &record)
   for (const Part &part : saved)
     values.push_back(part.value);
   // Each replicated tensor is written by one rank, so the other ranks need no copy of it.
-  std::vector<bool> isWritten = writtenValues(executor.place(), values);
+  std::vector<bool> isWritten = writtenValues(walk.view(), values);
   for (size_t i = 0; i < saved.size(); ++i)
     if (isWritten[i])
       (i < parameterCount ? parameters : states).push_back(std::move(saved[i]));
@@ -48,7 +48,7 @@ void Snapshot::take() {
   for (std::vector<Part> *parts : {&parameters, &states})
     for (Part &part : *parts)
       // Only a handle. The elements stay valid until the optimizer updates them in place, which waits for `copy`.
-      part.taken = executor.heldValue(part.value);
+      part.taken = walk.heldValue(part.value);
   // Before the copying thread exists: a step that begins its updates at once finds that it has to wait.
   std::lock_guard lock(mutex);
   isTaken = true;
@@ -96,7 +96,7 @@ Status Snapshot::writeFile(const std::string &folder, const CheckpointFile &file
   for (const Part &part : parts) {
     MESHPLAN_RETURN_IF_ERROR(checkGoesOn());
     std::span<const std::byte> bytes(part.copied.data(), part.copied.byteSize());
-    MESHPLAN_RETURN_IF_ERROR(writePart(executor.place(), part.value, part.name, bytes, writer));
+    MESHPLAN_RETURN_IF_ERROR(writePart(walk.view(), part.value, part.name, bytes, writer));
   }
   return writer.flush();
 }
@@ -104,7 +104,7 @@ Status Snapshot::writeFile(const std::string &folder, const CheckpointFile &file
 Status Snapshot::checkFinite() const {
   // Non-finite elements of the initial weights do not fail a checkpoint; the user has been warned of them.
   std::map<int, int64_t> loaded;
-  for (const NonfiniteWeight &weight : executor.nonfiniteParameters())
+  for (const NonfiniteWeight &weight : walk.session()->nonfiniteParameters())
     loaded[weight.value] = weight.count;
   for (const Part &part : parameters) {
     if (!part.isTrained)
@@ -113,7 +113,7 @@ Status Snapshot::checkFinite() const {
     if (found.count <= loaded[part.value])
       continue;
     MESHPLAN_ASSIGN_OR_RETURN(std::string text,
-                              nonfiniteText("parameter", part.name, executor.place(), part.value, part.copied));
+                              nonfiniteText("parameter", part.name, walk.view(), part.value, part.copied));
     return Status(StatusCode::numericFault, text + "; help: 'nonfinite gradients stop' or 'skip' in the plan keeps "
                                                    "gradients that are not finite from the parameters");
   }

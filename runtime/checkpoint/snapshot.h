@@ -4,8 +4,8 @@
 #define MESHPLAN_RUNTIME_CHECKPOINT_SNAPSHOT_H
 
 #include "runtime/checkpoint/record.h"
-#include "runtime/exec/executor.h"
 #include "runtime/exec/rank_view.h"
+#include "runtime/exec/walk.h"
 #include "runtime/tensor/device.h"
 
 #include <atomic>
@@ -21,8 +21,8 @@ namespace meshplan {
 /// For each checkpoint the rank's thread calls take, then another thread calls copy and write, in this order.
 class Snapshot {
 public:
-  /// `record` says what is saved. `executor` must outlive the snapshot.
-  Snapshot(const Executor &executor, const CheckpointRecord &record);
+  /// `record` says what is saved. `walk` must outlive the snapshot.
+  Snapshot(const Walk &walk, const CheckpointRecord &record);
 
   /// Called on the rank's thread between two steps: fixes what is copied next, without copying.
   void take();
@@ -55,7 +55,7 @@ private:
                    FileSums &sums) const;
   Status checkGoesOn() const;
 
-  const Executor &executor;
+  const Walk &walk;
   Device device;
   std::vector<CheckpointFile> files; // as in the record
   std::vector<Part> parameters, states;

@@ -53,7 +53,7 @@ CheckpointWriter::~CheckpointWriter() {
 void CheckpointWriter::prepare(ProgramRunner &runner, const CheckpointRecord &record) {
   if (snapshot)
     return;
-  snapshot = std::make_shared<Snapshot>(runner.executor(), record);
+  snapshot = std::make_shared<Snapshot>(runner.walk(), record);
   // The backward pass does not change parameters, so the copy overlaps with it; only the optimizer must wait. The
   // action shares the snapshot, because the runner may keep the action longer than this writer lives.
   runner.beforeUpdates([snapshot = snapshot, clocks = clocks] {
@@ -98,7 +98,7 @@ Status CheckpointWriter::start(ProgramRunner &runner, TrainingState state) {
   // There is one host buffer, so two checkpoints cannot be in progress. All ranks start at the same step, so all of
   // them finish the previous checkpoint here.
   MESHPLAN_RETURN_IF_ERROR(finish());
-  record = std::make_shared<CheckpointRecord>(recordOf(runner.executor().place().program(), state));
+  record = std::make_shared<CheckpointRecord>(recordOf(runner.walk().view().program(), state));
   prepare(runner, *record);
   snapshot->take();
   step = state.counters.steps;

@@ -7,7 +7,13 @@
 // must not change and the output must not be touched; both must stay allocated.
 //
 // All ranks of a group start the same collectives in the same order; they may wait in any order. Sends and receives are
-// ordered for each pair of ranks.
+// ordered for each pair of ranks. Ranks that share several collectives, also of different groups, start them in one
+// order: what the ranks start, joined at the collectives that they share, has no cycle. Two ranks that send to each
+// other start one permute, or one of them receives first. The reason is a device that begins collectives in the order
+// in which it was given them; `threads` checks it in builds with assertions.
+//
+// A started collective makes progress while the rank computes (`store`: only in the wait). Collectives of one group
+// begin in the order of their starts; those of different groups move at the same time.
 //
 // Float sums add in the order of the indices in the group, so the bits are the same on every rank and every CPU
 // backend. f16 and bf16 are added in f32 and rounded once. Integer sums wrap around. max and min give NaN if an element
@@ -86,6 +92,11 @@ public:
 
   /// True if the backend supports the reduction; else start returns `unsupported`.
   virtual bool reduces(DType dtype, Reduction reduction) const { return true; }
+
+  /// Connects each pair of ranks, for kinds that move data between pairs: all-to-all, permute, send and receive. Else
+  /// their first start may wait for the peers. All ranks of the group call it before they start anything. Does nothing
+  /// if the backend has no connections, or has them already.
+  virtual Status connectPairs() { return Status(); }
 
   /// Registers memory of World::allocateBuffer with the communicator, for repeated use by its collectives. Null from a
   /// backend without registration.

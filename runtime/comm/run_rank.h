@@ -28,6 +28,9 @@ struct RankOptions {
   /// their own code, and a thread cannot be ended from outside, so a program reports and exits. Without it, the backend
   /// waits on.
   std::function<void(const Status &cause, std::span<const int64_t> ranks)> onStuck;
+
+  /// Called by the progress threads of `threads` and `mpi` before they move data. Tests delay them by it.
+  std::function<void()> beforeProgress = nullptr;
 };
 
 /// Calls `body`. An exception becomes a failure. A failure is reported to onFailure and ends the other ranks.

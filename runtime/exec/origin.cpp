@@ -34,26 +34,19 @@ std::string meshplan::originText(const artifact::Schedule &schedule, int index) 
   return text;
 }
 
-static bool gives(const artifact::Start &start, int value) {
-  bool found = false;
-  (void)forEachMoved(start, [&](int32_t, int32_t output) {
-    found |= output == value;
-    return Status();
-  });
-  return found;
-}
-
 std::optional<size_t> meshplan::producingInstruction(const artifact::Program &program, int value) {
   int arriving = -1; // sequence of the collective that outputs it
   for (flatbuffers::uoffset_t index = 0; index < program.instructions()->size(); ++index) {
     const artifact::Instruction &instruction = *program.instructions()->Get(index);
     // The output exists only after the wait, so the wait is the instruction to report.
-    if (const artifact::Start *start = instruction.action_as_Start(); start && gives(*start, value))
+    if (const artifact::Start *start = instruction.action_as_Start(); start && start->output() == value)
       arriving = start->sequence();
+    const artifact::UnpackRun *unpack = instruction.action_as_UnpackRun();
     const artifact::Wait *wait = instruction.action_as_Wait();
     const artifact::Slice *slice = instruction.action_as_Slice();
     const artifact::Compute *compute = instruction.action_as_Compute();
-    if ((wait && wait->sequence() == arriving) || (slice && slice->output() == value) ||
+    if ((unpack && std::ranges::find(*unpack->outputs(), value) != unpack->outputs()->end()) ||
+        (wait && wait->sequence() == arriving) || (slice && slice->output() == value) ||
         (compute && std::ranges::find(*compute->outputs(), value) != compute->outputs()->end()))
       return index;
   }
@@ -102,12 +95,12 @@ static int keptBy(const artifact::Compute &call) {
   return -1;
 }
 
-/// The input from which a collective makes a value, or -1.
-static int movedInto(const artifact::Program &program, int32_t sequence, int value) {
+/// The tensor that a collective moves into a value, or -1.
+static int movedInto(const artifact::Program &program, int value) {
   int found = -1;
   for (const artifact::Instruction *instruction : *program.instructions())
-    if (const artifact::Start *start = instruction->action_as_Start(); start && start->sequence() == sequence)
-      (void)forEachMoved(*start, [&](int32_t input, int32_t output) {
+    if (const artifact::Start *start = instruction->action_as_Start())
+      (void)forEachMoved(program, *start, [&](int32_t input, int32_t output) {
         found = output == value ? input : found;
         return Status();
       });
@@ -125,7 +118,7 @@ int meshplan::sourceOf(const artifact::Program &program, int value) {
     return keptBy(*call);
   if (const artifact::Slice *slice = instruction.action_as_Slice())
     return slice->input();
-  return movedInto(program, instruction.action_as_Wait()->sequence(), value);
+  return movedInto(program, value);
 }
 
 const artifact::Port *meshplan::inputSourceOf(const artifact::Program &program, int value) {

@@ -19,38 +19,43 @@
 #include "runtime/exec/pieces.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace meshplan;
 
+int64_t meshplan::elementCount(const TensorPiece &piece) {
+  const auto *overlap = std::get_if<Overlap>(&piece);
+  return overlap ? overlap->elementCount() : std::get<Range>(piece).size;
+}
+
+int64_t Pieces::sent() const { return std::accumulate(sendCounts.begin(), sendCounts.end(), int64_t(0)); }
+int64_t Pieces::received() const { return std::accumulate(receiveCounts.begin(), receiveCounts.end(), int64_t(0)); }
+
 namespace {
 
-/// What each rank of the group holds before and after the collective.
+/// What each rank of the group holds of a tensor before and after the collective.
 struct Holdings {
   std::vector<SliceRanges> inputs, outputs;
   size_t own = 0; // index of this rank
+
+  std::vector<int64_t> inputShape() const { return sliceShape(inputs[own]); }
+  std::vector<int64_t> outputShape() const { return sliceShape(outputs[own]); }
 };
 
-Holdings holdingsOf(const RankView &view, const artifact::Start &start, std::span<const int64_t> group) {
+Holdings holdingsOf(const RankView &view, const MovedTensor &tensor, std::span<const int64_t> group) {
   Holdings holdings;
   for (int64_t rank : group) {
     RankView peer = view.peer(rank);
     if (rank == view.rank())
       holdings.own = holdings.inputs.size();
-    holdings.inputs.push_back(peer.ranges(start.input()));
-    holdings.outputs.push_back(peer.ranges(start.output()));
+    holdings.inputs.push_back(peer.ranges(tensor.input));
+    holdings.outputs.push_back(peer.ranges(tensor.output));
   }
   return holdings;
 }
 
 Status notHeld(std::string_view what) {
   return Status::error(StatusCode::corrupted, "the ranks of the communicator do not hold ", what);
-}
-
-std::vector<int64_t> countsOf(std::span<const Overlap> pieces) {
-  std::vector<int64_t> counts;
-  for (const Overlap &piece : pieces)
-    counts.push_back(piece.elementCount());
-  return counts;
 }
 
 /// True if the runs of a dim are contiguous and cover it from its first to its last element.
@@ -86,57 +91,48 @@ bool makeUp(std::span<const Overlap> pieces, const SliceRanges &holder, int64_t 
   return differing == (pieces.size() > 1 ? 1 : 0);
 }
 
-bool receivesMakeUp(const Pieces &pieces, const SliceRanges &output) {
+/// True if the pieces have each element of the holder's tensor exactly once.
+bool cover(std::span<const Overlap> pieces, const SliceRanges &holder, int64_t CommonRun::*side) {
   // Without elements there are no runs to compare, and nothing can be missing.
-  return elementCount(sliceShape(output)) == 0 || makeUp(pieces.receives, output, &CommonRun::target);
+  return elementCount(sliceShape(holder)) == 0 || makeUp(pieces, holder, side);
 }
 
-bool sendsMakeUp(const Pieces &pieces, const SliceRanges &input) {
-  return elementCount(sliceShape(input)) == 0 || makeUp(pieces.sends, input, &CommonRun::source);
-}
+std::vector<TensorPiece> asPieces(std::span<const Overlap> overlaps) { return {overlaps.begin(), overlaps.end()}; }
 
-Pieces fullExchange(const artifact::Start &start, const Holdings &holdings) {
-  Pieces pieces{exchangedPieces(holdings.inputs, holdings.outputs, holdings.own)};
-  pieces.sendCounts = countsOf(pieces.sends);
-  pieces.receiveCounts = countsOf(pieces.receives);
-  pieces.packing = packingOf(start.kind(), pieces, sliceShape(holdings.inputs[holdings.own]),
-                             sliceShape(holdings.outputs[holdings.own]));
-  return pieces;
-}
+/// A single piece: the whole tensor.
+std::vector<TensorPiece> wholeOf(std::span<const int64_t> shape) { return {Range{0, elementCount(shape)}}; }
 
-Expected<Pieces> allGather(Pieces pieces, const Holdings &holdings) {
-  int64_t inputCount = elementCount(sliceShape(holdings.inputs[holdings.own]));
-  // An all-gather sends the whole input to every rank, so every rank must need all of it.
-  bool sendsAll = std::ranges::all_of(pieces.sendCounts, [&](int64_t count) { return count == inputCount; });
-  if (!sendsAll || !receivesMakeUp(pieces, holdings.outputs[holdings.own]))
-    return notHeld("each element of the output once");
-  return pieces;
-}
-
-// The ranks of a reduction hold addends of the same elements, since no dim of a value is sharded over an axis over
-// which the value is partial.
-Expected<Pieces> reduceScatter(Pieces pieces, const Holdings &holdings) {
-  int64_t outputCount = elementCount(sliceShape(holdings.outputs[holdings.own]));
-  if (!sendsMakeUp(pieces, holdings.inputs[holdings.own]) || pieces.sendCounts[holdings.own] != outputCount)
-    return notHeld("each element of the input once after the reduction");
-  return pieces;
-}
-
-Expected<Pieces> allReduce(const Holdings &holdings) {
-  if (holdings.inputs[holdings.own] != holdings.outputs[holdings.own])
-    return notHeld("the output where they hold the input");
-  return Pieces();
-}
-
-Expected<Pieces> allToAll(Pieces pieces, const Holdings &holdings) {
-  if (!sendsMakeUp(pieces, holdings.inputs[holdings.own]) || !receivesMakeUp(pieces, holdings.outputs[holdings.own]))
-    return notHeld("each element of the output once");
-  return pieces;
+/// Gathers, scatters and exchanges along dims.
+Expected<Pieces> exchange(const artifact::Start &start, MovedTensor moved, const Holdings &holdings) {
+  ExchangedPieces pieces = exchangedPieces(holdings.inputs, holdings.outputs, holdings.own);
+  bool sendsPieces = start.kind() != artifact::CollectiveKind::all_gather;
+  bool receivesPieces = start.kind() != artifact::CollectiveKind::reduce_scatter;
+  int64_t inputCount = elementCount(holdings.inputShape()), outputCount = elementCount(holdings.outputShape());
+  // An all-gather sends the whole input to every rank, so every rank must need all of it. The ranks of a reduction hold
+  // addends of the same elements, since no dim of a value is sharded over an axis over which the value is partial; each
+  // receives the sum of its own piece.
+  bool sendsAll =
+      sendsPieces
+          ? cover(pieces.sends, holdings.inputs[holdings.own], &CommonRun::source)
+          : std::ranges::all_of(pieces.sends, [&](const Overlap &piece) { return piece.elementCount() == inputCount; });
+  bool receivesAll = receivesPieces ? cover(pieces.receives, holdings.outputs[holdings.own], &CommonRun::target)
+                                    : pieces.sends[holdings.own].elementCount() == outputCount;
+  if (!sendsAll || !receivesAll)
+    return notHeld(receivesPieces ? "each element of the output once"
+                                  : "each element of the input once after the reduction");
+  Packing packing = packingOf(start.kind(), pieces, holdings.inputShape(), holdings.outputShape());
+  moved.sends = sendsPieces ? asPieces(pieces.sends) : wholeOf(holdings.inputShape());
+  moved.receives = receivesPieces ? asPieces(pieces.receives) : wholeOf(holdings.outputShape());
+  Pieces result;
+  result.tensors = {std::move(moved)};
+  result.needsPacking = packing.packs;
+  result.needsUnpacking = packing.unpacks;
+  return result;
 }
 
 /// Pairs holders and receivers of each part in the order of their indices, so that all ranks find the same pairs. A
 /// part may have several holders, and none may send twice: a permute has one receiver for each sender.
-Expected<Pieces> permute(const Holdings &holdings) {
+Expected<Pieces> permute(MovedTensor moved, const Holdings &holdings) {
   Pieces pieces;
   std::vector<bool> taken(holdings.inputs.size(), false);
   for (size_t to = 0; to < holdings.outputs.size(); ++to) {
@@ -151,25 +147,90 @@ Expected<Pieces> permute(const Holdings &holdings) {
     if (from == holdings.own)
       pieces.sendTo = static_cast<int64_t>(to);
   }
+  moved.sends = wholeOf(holdings.inputShape());
+  moved.receives = wholeOf(holdings.outputShape());
+  pieces.tensors = {std::move(moved)};
   return pieces;
+}
+
+/// True if the runs of the ranks are consecutive and cover `whole`.
+bool areConsecutive(std::span<const Range> runs, Range whole) {
+  int64_t end = 0;
+  for (Range run : runs) {
+    if (run.offset != end)
+      return false;
+    end += run.size;
+  }
+  return end == whole.size;
+}
+
+/// A tensor of a coalesced collective.
+Expected<MovedTensor> coalescedTensor(const RankView &view, const artifact::Start &start, MovedTensor moved,
+                                      std::span<const int64_t> group) {
+  moved.sends = {Range{0, view.run(moved.input).size}};
+  moved.receives = {Range{0, view.run(moved.output).size}};
+  if (start.kind() == artifact::CollectiveKind::all_reduce) {
+    if (view.ranges(moved.input) != view.ranges(moved.output) || view.run(moved.input) != view.run(moved.output))
+      return notHeld("the output where they hold the input");
+    return moved;
+  }
+  // A gather has flat inputs and a reduce-scatter flat outputs; the other side is the tensor of which these are runs.
+  bool gathers = start.kind() == artifact::CollectiveKind::all_gather;
+  int cut = gathers ? moved.input : moved.output;
+  Range whole = view.run(gathers ? moved.output : moved.input);
+  std::vector<Range> runs;
+  for (int64_t rank : group) {
+    Range run = view.peer(rank).run(cut);
+    runs.push_back({run.offset - whole.offset, run.size});
+    // The communicator comes from the artifact. With a wrong one, elements would silently move to a wrong location.
+    if (view.peer(rank).ranges(cut) != view.ranges(cut))
+      return notHeld("runs of the same elements");
+  }
+  if (!areConsecutive(runs, whole))
+    return notHeld("each element once");
+  (gathers ? moved.receives : moved.sends).assign(runs.begin(), runs.end());
+  return moved;
+}
+
+Expected<Pieces> coalesced(const RankView &view, const artifact::Start &start, std::span<const int64_t> group) {
+  Pieces pieces;
+  MESHPLAN_RETURN_IF_ERROR(forEachMoved(view.program(), start, [&](int32_t input, int32_t output) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(MovedTensor moved, coalescedTensor(view, start, {input, output, {}, {}}, group));
+    pieces.tensors.push_back(std::move(moved));
+    return Status();
+  }));
+  bool areSeveral = pieces.tensors.size() > 1;
+  pieces.needsPacking = areSeveral && pieces.tensors.front().sends.size() > 1;
+  pieces.needsUnpacking = areSeveral && pieces.tensors.front().receives.size() > 1;
+  return pieces;
+}
+
+Expected<Pieces> exchangeOf(const RankView &view, const artifact::Start &start, std::span<const int64_t> group) {
+  using artifact::CollectiveKind;
+  std::vector<int32_t> inputs = membersOf(view.program(), start.input());
+  if (isAboutFlat(start) || start.kind() == CollectiveKind::all_reduce)
+    return coalesced(view, start, group);
+  MovedTensor moved{inputs.front(), membersOf(view.program(), start.output()).front(), {}, {}};
+  Holdings holdings = holdingsOf(view, moved, group);
+  return start.kind() == CollectiveKind::permute ? permute(std::move(moved), holdings)
+                                                 : exchange(start, std::move(moved), holdings);
+}
+
+/// Elements of all tensors, piece by piece.
+std::vector<int64_t> countsOf(const Pieces &pieces, std::vector<TensorPiece> MovedTensor::*side) {
+  std::vector<int64_t> counts((pieces.tensors.front().*side).size(), 0);
+  for (const MovedTensor &moved : pieces.tensors)
+    for (size_t rank = 0; rank < counts.size(); ++rank)
+      counts[rank] += elementCount((moved.*side)[rank]);
+  return counts;
 }
 
 } // namespace
 
 Expected<Pieces> meshplan::piecesOf(const RankView &view, const artifact::Start &start,
                                     std::span<const int64_t> group) {
-  Holdings holdings = holdingsOf(view, start, group);
-  switch (start.kind()) {
-  case artifact::CollectiveKind::all_gather:
-    return allGather(fullExchange(start, holdings), holdings);
-  case artifact::CollectiveKind::reduce_scatter:
-    return reduceScatter(fullExchange(start, holdings), holdings);
-  case artifact::CollectiveKind::all_reduce:
-    return allReduce(holdings);
-  case artifact::CollectiveKind::all_to_all:
-    return allToAll(fullExchange(start, holdings), holdings);
-  case artifact::CollectiveKind::permute:
-    return permute(holdings);
-  }
-  return Status(StatusCode::internal, "a collective of unknown kind passed verification");
+  MESHPLAN_ASSIGN_OR_RETURN(Pieces pieces, exchangeOf(view, start, group));
+  pieces.sendCounts = countsOf(pieces, &MovedTensor::sends);
+  pieces.receiveCounts = countsOf(pieces, &MovedTensor::receives);
+  return pieces;
 }

@@ -5,6 +5,7 @@
 #include "runtime/artifact/vector_range.h"
 #include "runtime/exec/origin.h"
 #include "runtime/exec/steps/collective_step.h"
+#include "runtime/exec/steps/copy_step.h"
 #include "runtime/exec/steps/step.h"
 
 #include <algorithm>
@@ -55,7 +56,15 @@ std::vector<int> valuesOf(const artifact::Free &action) { return {action.values(
 
 class Preparation {
 public:
-  Preparation(const RankView &view, const Groups &groups) : view(view), groups(groups) {}
+  Preparation(const RankView &view, const Groups &groups) : view(view), groups(groups) {
+    for (const artifact::Instruction *instruction : *view.program().instructions())
+      if (const artifact::Start *start = instruction->action_as_Start()) {
+        collectives[start->output()] = instruction;
+        for (int32_t value : {start->input(), start->target()})
+          if (value >= 0 && isPacked(view.value(value)))
+            collectives[value] = instruction;
+      }
+  }
 
   Expected<std::unique_ptr<Step>> step(const artifact::Instruction &instruction) {
     switch (instruction.action_type()) {
@@ -67,6 +76,12 @@ public:
       return start(instruction);
     case artifact::Action::Wait:
       return makeWaitStep(started.at(instruction.action_as_Wait()->sequence()));
+    case artifact::Action::PackRun:
+      return pack(instruction);
+    case artifact::Action::UnpackRun: {
+      MESHPLAN_ASSIGN_OR_RETURN(auto pieces, piecesFor(instruction.action_as_UnpackRun()->input()));
+      return prepareUnpack(view, instruction, std::move(pieces));
+    }
     case artifact::Action::Free:
       return std::unique_ptr<Step>(std::make_unique<FreeStep>(valuesOf(*instruction.action_as_Free())));
     case artifact::Action::NONE:
@@ -76,9 +91,30 @@ public:
   }
 
 private:
+  /// The pieces of the collective that reads or gives a value. Its copies share them.
+  Expected<std::shared_ptr<const Pieces>> piecesFor(int32_t value) {
+    const artifact::Instruction &instruction = *collectives.at(value);
+    const artifact::Start &action = *instruction.action_as_Start();
+    std::shared_ptr<const Pieces> &known = pieces[action.sequence()];
+    if (!known) {
+      MESHPLAN_ASSIGN_OR_RETURN(known, preparePieces(view, instruction, *groups[action.communicator()]));
+    }
+    return known;
+  }
+
+  Expected<std::unique_ptr<Step>> pack(const artifact::Instruction &instruction) {
+    const artifact::PackRun &action = *instruction.action_as_PackRun();
+    if (!action.in_place())
+      copied.insert(action.output());
+    MESHPLAN_ASSIGN_OR_RETURN(auto own, piecesFor(action.output()));
+    return preparePack(view, instruction, std::move(own));
+  }
+
   Expected<std::unique_ptr<Step>> start(const artifact::Instruction &instruction) {
     const artifact::Start &action = *instruction.action_as_Start();
-    MESHPLAN_ASSIGN_OR_RETURN(auto step, prepareStart(view, instruction, *groups[action.communicator()]));
+    MESHPLAN_ASSIGN_OR_RETURN(auto own, piecesFor(action.output()));
+    MESHPLAN_ASSIGN_OR_RETURN(auto step, prepareStart(view, instruction, std::move(own),
+                                                      copied.contains(action.input()), *groups[action.communicator()]));
     // The wait finds its start by the sequence number. Verification guarantees that the start comes first. The address
     // stays valid, since the list of steps owns the step by a pointer.
     started[action.sequence()] = step.get();
@@ -88,6 +124,10 @@ private:
   const RankView &view;
   const Groups &groups;
   std::map<int64_t, StartStep *> started;
+  /// By value: the collective that gives it or, of a packed value, that reads it.
+  std::map<int32_t, const artifact::Instruction *> collectives;
+  std::map<int64_t, std::shared_ptr<const Pieces>> pieces; // by sequence
+  std::set<int32_t> copied;                                // packed values that are not in place
 };
 
 } // namespace
@@ -109,14 +149,19 @@ public:
       values.insert(state.value());
   }
 
+  bool contains(int32_t value) const { return values.contains(value); }
   bool hasAnyOf(const flatbuffers::Vector<int32_t> *list) const {
     return list && std::ranges::any_of(*list, [&](int32_t value) { return values.contains(value); });
   }
 
-  /// A slice may be a view of its input.
-  void follow(const artifact::Slice &slice) {
-    if (values.contains(slice.input()))
-      values.insert(slice.output());
+  /// A slice may be a view of its input, and what is packed in place is.
+  void follow(const artifact::Instruction &instruction) {
+    const artifact::Slice *slice = instruction.action_as_Slice();
+    if (slice && values.contains(slice->input()))
+      values.insert(slice->output());
+    const artifact::PackRun *pack = instruction.action_as_PackRun();
+    if (pack && pack->in_place() && hasAnyOf(pack->inputs()))
+      values.insert(pack->output());
   }
 
 private:
@@ -131,11 +176,12 @@ size_t meshplan::firstUpdateOf(const artifact::Program &program) {
   for (const artifact::Instruction *instruction : *program.instructions()) {
     const artifact::Compute *compute = instruction->action_as_Compute();
     const artifact::Start *start = instruction->action_as_Start();
-    // Both kinds of instructions can write to existing memory: operators in place, and collectives into targets.
-    if ((compute && held.hasAnyOf(compute->overwrites())) || (start && held.hasAnyOf(start->targets())))
+    const artifact::UnpackRun *unpack = instruction->action_as_UnpackRun();
+    // Operators write to existing memory in place, collectives and their copies into targets.
+    if ((compute && held.hasAnyOf(compute->overwrites())) || (start && held.contains(start->target())) ||
+        (unpack && held.hasAnyOf(unpack->targets())))
       return index;
-    if (const artifact::Slice *slice = instruction->action_as_Slice())
-      held.follow(*slice);
+    held.follow(*instruction);
     ++index;
   }
   return index;

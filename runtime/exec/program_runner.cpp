@@ -21,65 +21,61 @@ using namespace meshplan;
 
 Expected<ProgramRunner> ProgramRunner::create(const Artifact &artifact, const artifact::Program &program, World &world,
                                               const OutputNames *asked) {
+  MESHPLAN_ASSIGN_OR_RETURN(std::shared_ptr<Session> session, Session::create(artifact, program, world));
+  return create(std::move(session), artifact.schedule(), program, asked);
+}
+
+Expected<ProgramRunner> ProgramRunner::create(std::shared_ptr<Session> session, const artifact::Schedule &schedule,
+                                              const artifact::Program &program, const OutputNames *asked) {
   std::string_view name = program.name()->string_view();
   if (program.runs() > 0)
     return Status::error(StatusCode::invalid, "program '", name, "' is run by '", runnerOf(program),
                          "'; help: run the program '", runnerOf(program), "'");
   ProgramRunner made;
-  for (const artifact::Program *each : *artifact.schedule().programs())
+  made.batch = std::make_shared<Batch>();
+  for (const artifact::Program *each : *schedule.programs())
     if (runnerOf(*each) == name) {
-      MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, *each, world));
-      // In the order of the artifact, which is the order of execution. All ranks create the executors in this order
-      // too, since creating one is a collective.
-      made.passes.push_back({std::move(executor), each->runs()});
+      MESHPLAN_ASSIGN_OR_RETURN(auto walk, Walk::create(session, made.batch, *each));
+      // In the order of the artifact, which is the order of execution.
+      made.repeated.push_back({std::move(walk), each->runs()});
     }
-  MESHPLAN_ASSIGN_OR_RETURN(made.last, Executor::create(artifact, program, world, asked));
-  // Allocates them: the programs before the last one have none of their own, and borrow these when they share.
-  MESHPLAN_RETURN_IF_ERROR(made.last->clearAccumulators());
+  MESHPLAN_ASSIGN_OR_RETURN(made.last, Walk::create(session, made.batch, program, asked));
+  MESHPLAN_RETURN_IF_ERROR(session->clearAccumulators(made.last->view()));
   return made;
 }
 
-void ProgramRunner::shareWithPasses() {
-  for (Pass &pass : passes)
-    pass.program->share(*last);
-}
-
 Status ProgramRunner::loadParameters(const Feed &feed) {
-  MESHPLAN_RETURN_IF_ERROR(last->loadParameters(feed));
+  MESHPLAN_RETURN_IF_ERROR(last->session()->loadParameters(last->view(), feed));
   return noteNonfinite(feed);
 }
 
 Status ProgramRunner::loadHeld(const Feed &feed) {
-  MESHPLAN_RETURN_IF_ERROR(last->loadHeld(feed));
+  MESHPLAN_RETURN_IF_ERROR(last->session()->loadHeld(last->view(), feed));
   return noteNonfinite(feed);
 }
 
 Status ProgramRunner::noteNonfinite(const Feed &feed) {
   loadingWarning.clear();
-  std::vector<std::string> texts = textsOfFirstHolder(last->place(), last->nonfiniteParameters());
+  std::vector<std::string> texts = textsOfFirstHolder(last->view(), last->session()->nonfiniteParameters());
   if (texts.empty())
     return Status();
-  loadingWarning = "rank " + std::to_string(last->place().rank()) + ": " +
+  loadingWarning = "rank " + std::to_string(last->view().rank()) + ": " +
                    (feed.path().empty() ? "" : feed.path() + ": ") + listOfFew(texts);
-  const artifact::Guard *guard = last->place().program().guard();
+  const artifact::Guard *guard = last->view().program().guard();
   return guard && guard->stops() ? Status(StatusCode::numericFault, loadingWarning) : Status();
 }
 
 Status ProgramRunner::loadInputs(const Feed &feed) {
-  // Free the old batch first: the plan's memory estimate has room for one batch.
-  for (Pass &pass : passes)
-    pass.program->forgetInputs();
-  last->forgetInputs();
-  return last->loadInputs(feed);
+  rest();
+  return batch->load(last->view(), feed);
 }
 
 void ProgramRunner::rest() {
-  for (Pass &pass : passes) {
-    pass.program->forgetInputs();
-    pass.program->forgetRun();
-  }
-  last->forgetInputs();
+  // Values of the last run may be views of the batch, and would keep it alive.
+  for (Repeated &each : repeated)
+    each.walk->forgetRun();
   last->forgetRun();
+  batch->forget();
 }
 
 StepCounters ProgramRunner::counters() const {
@@ -104,17 +100,17 @@ Status ProgramRunner::resume(const StepCounters &counters) {
                          " of them skipped, the last ", counters.stepsInRow, " in a row, with a loss scale of ",
                          counters.lossScale);
   // The guard continues with the saved scale and counts; a plan without a loss scale ignores them.
-  guard.emplace(last->place().program().guard(), firstScale(), counters);
+  guard.emplace(last->view().program().guard(), firstScale(), counters);
   last->numbers().setSkipped(counters.skipped);
   return last->begin(counters.steps, 0);
 }
 
 void ProgramRunner::beforeUpdates(std::function<Status()> action) {
-  for (Pass &pass : passes)
+  for (Repeated &each : repeated)
     // A program without updates would call the action at its end, in each microbatch.
-    if (const artifact::Program &program = pass.program->place().program();
+    if (const artifact::Program &program = each.walk->view().program();
         firstUpdateOf(program) < program.instructions()->size())
-      pass.program->beforeUpdates(action);
+      each.walk->beforeUpdates(action);
   last->beforeUpdates(std::move(action));
 }
 
@@ -125,7 +121,7 @@ Status ProgramRunner::setNumber(std::string_view name, double number) {
   // A new scale restarts the count of good steps. The number of skipped steps stays, because the optimizer's bias
   // correction depends on it.
   if (guard && name == "loss_scale")
-    guard.emplace(last->place().program().guard(), number,
+    guard.emplace(last->view().program().guard(), number,
                   StepCounters{.steps = last->steps(), .skipped = guard->skipped()});
   return Status();
 }
@@ -133,39 +129,39 @@ Status ProgramRunner::setNumber(std::string_view name, double number) {
 Status ProgramRunner::giveNumber(std::string_view name, double number) {
   // Most settings belong to the last program alone: an accumulating program has no learning rate. So only the last
   // program decides whether the name exists.
-  for (Pass &pass : passes)
-    if (Status status = pass.program->setNumber(name, number); !status.ok() && status.code() != StatusCode::notFound)
+  for (Repeated &each : repeated)
+    if (Status status = each.walk->setNumber(name, number); !status.ok() && status.code() != StatusCode::notFound)
       return status;
   return last->setNumber(name, number);
 }
 
 int64_t ProgramRunner::packedBytes() const {
   int64_t bytes = last->packedBytes();
-  for (const Pass &pass : passes)
-    bytes += pass.program->packedBytes();
+  for (const Repeated &each : repeated)
+    bytes += each.walk->packedBytes();
   return bytes;
 }
 
 double ProgramRunner::waitedSeconds() const {
   double seconds = last->waitedSeconds();
-  for (const Pass &pass : passes)
-    seconds += pass.program->waitedSeconds();
+  for (const Repeated &each : repeated)
+    seconds += each.walk->waitedSeconds();
   return seconds;
 }
 
 /// Runs all programs before the last one. The last program itself runs the last microbatch.
-Status ProgramRunner::runPasses(Trace *trace) {
+Status ProgramRunner::runRepeated(Trace *trace) {
   int64_t microbatches = 1, number = last->steps();
-  for (Pass &pass : passes) {
-    for (int64_t microbatch = 0; microbatch < pass.runs; ++microbatch) {
+  for (Repeated &each : repeated) {
+    for (int64_t microbatch = 0; microbatch < each.runs; ++microbatch) {
       // All microbatches of a step have the same step number; random numbers also depend on the microbatch.
-      MESHPLAN_RETURN_IF_ERROR(pass.program->begin(number, microbatch));
-      MESHPLAN_RETURN_IF_ERROR(pass.program->run(trace));
+      MESHPLAN_RETURN_IF_ERROR(each.walk->begin(number, microbatch));
+      MESHPLAN_RETURN_IF_ERROR(each.walk->run(trace));
     }
     // Values of the last run may be views of the batch, and would keep it alive when the next one is loaded.
-    pass.program->forgetRun();
+    each.walk->forgetRun();
     // The last program continues the count: after 3 runs it is the microbatch number 3.
-    microbatches = pass.runs + 1;
+    microbatches = each.runs + 1;
   }
   return last->begin(number, microbatches - 1);
 }
@@ -175,19 +171,17 @@ Status ProgramRunner::run(Trace *trace, const Observer *observer) {
   MESHPLAN_RETURN_IF_ERROR(setGuardedNumbers());
   // Its last microbatch may hold views of the previous batch.
   last->forgetRun();
-  MESHPLAN_RETURN_IF_ERROR(last->clearAccumulators());
-  // In every step: the parameters or inputs may have been replaced since the last one.
-  shareWithPasses();
+  MESHPLAN_RETURN_IF_ERROR(last->session()->clearAccumulators(last->view()));
   // Collects the notes of all microbatches and of the last program.
   NonfiniteNotes notes;
-  MESHPLAN_RETURN_IF_ERROR(runPasses(trace));
+  MESHPLAN_RETURN_IF_ERROR(runRepeated(trace));
   MESHPLAN_RETURN_IF_ERROR(last->run(trace, observer));
   return judge(notes);
 }
 
 /// Sets the numbers that follow from earlier steps: the loss scale and the number of skipped steps.
 Status ProgramRunner::setGuardedNumbers() {
-  const artifact::Program &program = last->place().program();
+  const artifact::Program &program = last->view().program();
   if (!program.guard())
     return Status();
   std::optional<double> scale = last->numbers().find("loss_scale", last->steps());
@@ -212,13 +206,13 @@ std::string ProgramRunner::describeOutcome() const {
   std::string text = made.empty() ? "" : "this rank produced " + listOfFew(made);
   if (!summed.empty())
     text += (made.empty() ? "" : "; ") + ("sums over ranks produced " + listOfFew(summed));
-  return "rank " + std::to_string(last->place().rank()) + ": " + std::to_string(lastOutcome.nonfinite) +
+  return "rank " + std::to_string(last->view().rank()) + ": " + std::to_string(lastOutcome.nonfinite) +
          " elements of the gradients of step " + std::to_string(last->steps()) +
          " are NaN or infinite, and nothing was updated; " + (text.empty() ? "this rank produced none of them" : text);
 }
 
 Status ProgramRunner::judge(const NonfiniteNotes &notes) {
-  const RankView &view = last->place();
+  const RankView &view = last->view();
   const artifact::Guard *wanted = view.program().guard();
   if (!wanted)
     return Status();

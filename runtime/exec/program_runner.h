@@ -3,8 +3,8 @@
 #ifndef MESHPLAN_RUNTIME_EXEC_PROGRAM_RUNNER_H
 #define MESHPLAN_RUNTIME_EXEC_PROGRAM_RUNNER_H
 
-#include "runtime/exec/executor.h"
 #include "runtime/exec/numbers/step_guard.h"
+#include "runtime/exec/walk.h"
 #include "runtime/tensor/nonfinite_notes.h"
 
 #include <optional>
@@ -18,23 +18,28 @@ struct StepOutcome {
 };
 
 /// One rank of a program, together with the programs that run before it. `step` and `eval` run their microbatches as
-/// separate programs of the schedule, each a given number of times. All of them share parameters, inputs and
-/// accumulators. Belongs to the thread of its rank.
+/// separate programs of the schedule, each a given number of times, all in one session. Belongs to the thread of its
+/// rank.
 ///
 /// Example: a step of 4 microbatches is the program "accumulate", which runs 3 times and accumulates gradients, and
 /// then the program "step", which runs the last microbatch and the optimizer.
 class ProgramRunner {
 public:
-  /// Creates an Executor for each program. `invalid` for a program that only runs before another one.
+  /// Creates a session, and a walk for each program. `invalid` for a program that only runs before another one.
   static Expected<ProgramRunner> create(const Artifact &artifact, const artifact::Program &program, World &world,
                                         const OutputNames *asked = nullptr);
+
+  /// As above, in an existing session: the programs use what others of the session have loaded and changed, with inputs
+  /// of their own. A training step and `eval` share parameters this way.
+  static Expected<ProgramRunner> create(std::shared_ptr<Session> session, const artifact::Schedule &schedule,
+                                        const artifact::Program &program, const OutputNames *asked = nullptr);
 
   /// Read the rank's slices. Both are required before `run`; inputs are those of the whole batch. `numericFault` for
   /// non-finite parameters if the plan stops a run at non-finite gradients.
   Status loadParameters(const Feed &feed);
   Status loadInputs(const Feed &feed);
 
-  /// Instead of loadParameters; see Executor::loadHeld. Fails as loadParameters does.
+  /// Instead of loadParameters; see Session::loadHeld. Fails as loadParameters does.
   Status loadHeld(const Feed &feed);
 
   /// The counters of the training so far.
@@ -44,16 +49,12 @@ public:
   /// `invalid` for impossible counters.
   Status resume(const StepCounters &counters);
 
-  /// See Executor::countFrom.
+  /// See Walk::countFrom.
   void countFrom(std::string_view parameter, int64_t steps) { last->countFrom(parameter, steps); }
 
-  /// Registers an action that each step calls before parameters and states change; see Executor::beforeUpdates. It is
+  /// Registers an action that each step calls before parameters and states change; see Walk::beforeUpdates. It is
   /// called once per step, and also in each microbatch whose program updates any of them.
   void beforeUpdates(std::function<Status()> action);
-
-  /// Instead of loading: shares the parameters of another program of the schedule, now and after its later steps.
-  /// Shares its inputs too, so load inputs afterwards.
-  void share(const ProgramRunner &owner) { last->share(*owner.last); }
 
   /// Frees the inputs and the values of the last run. Until inputs are loaded again, only what the next step needs is
   /// held.
@@ -63,7 +64,7 @@ public:
   /// w.safetensors: parameter 'w': 1 of 64 elements is not finite, ...".
   const std::string &warning() const { return loadingWarning; }
 
-  /// Sets a number of the run (Executor::setNumber) in every program that has the setting.
+  /// Sets a number of the run (Walk::setNumber) in every program that has the setting.
   Status setNumber(std::string_view name, double number);
 
   /// Runs the program once; `observer` sees values of the program itself. A failure ends the run of all ranks. If
@@ -71,10 +72,10 @@ public:
   /// that made the elements, `aborted` on the others.
   Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
 
-  /// Executor::packedBytes, summed over all programs.
+  /// Walk::packedBytes, summed over all programs.
   int64_t packedBytes() const;
 
-  /// Executor::waitedSeconds, summed over all programs.
+  /// Walk::waitedSeconds, summed over all programs.
   double waitedSeconds() const;
 
   /// The outcome of the last run, even if it stopped.
@@ -85,25 +86,26 @@ public:
   std::string describeOutcome() const;
 
   /// The program itself, which holds parameters and states and gives the outputs.
-  Executor &executor() { return *last; }
-  const Executor &executor() const { return *last; }
+  Walk &walk() { return *last; }
+  const Walk &walk() const { return *last; }
 
 private:
-  struct Pass {
-    std::unique_ptr<Executor> program;
+  /// A program that runs before the last one, a number of times.
+  struct Repeated {
+    std::unique_ptr<Walk> walk;
     int64_t runs = 0;
   };
 
   Status noteNonfinite(const Feed &feed);
   Status giveNumber(std::string_view name, double number);
   double firstScale() const;
-  void shareWithPasses();
-  Status runPasses(Trace *trace);
+  Status runRepeated(Trace *trace);
   Status setGuardedNumbers();
   Status judge(const NonfiniteNotes &notes);
 
-  std::vector<Pass> passes;
-  std::unique_ptr<Executor> last;
+  std::shared_ptr<Batch> batch;
+  std::vector<Repeated> repeated;
+  std::unique_ptr<Walk> last;
   std::optional<StepGuard> guard;
   StepOutcome lastOutcome;
   std::string loadingWarning;

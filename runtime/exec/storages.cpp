@@ -3,22 +3,43 @@
 #include "runtime/exec/storages.h"
 
 #include "runtime/artifact/vector_range.h"
+#include "runtime/exec/held.h"
 
-#include <set>
+#include <algorithm>
 
 using namespace meshplan;
 
-Storages::Storages(const RankView &view, World &world) : view(view), world(world) {
-  for (const artifact::Buffer &buffer : elementsOf(view.program().buffers())) {
-    Storage storage{buffer.name()->str(), 0, view.dtype(buffer.values()->Get(0)), buffer.registered(), Tensor()};
-    // The values of a buffer are adjacent, without padding: a collective over the buffer moves all of them at once.
-    for (int32_t value : *buffer.values()) {
-      // Example: the shards of two parameters have 6 and 4 elements. They lie at 0 and 6 of a storage of 10, and one
-      // collective moves elements 0 to 9.
-      regions[value] = {storages.size(), storage.elements};
-      storage.elements += elementCount(view.shape(value));
-    }
-    storages.push_back(std::move(storage));
+Storages::Storages(std::span<const RankView> programs, World &world)
+    : views(programs.begin(), programs.end()), world(world) {
+  for (const RankView &view : views)
+    for (const artifact::Buffer &buffer : elementsOf(view.program().buffers()))
+      add(view, buffer);
+}
+
+/// The longest list of a storage counts: it has the tensors of the other lists, and those between them.
+void Storages::add(const RankView &view, const artifact::Buffer &buffer) {
+  auto known = std::ranges::find(storages, buffer.name()->string_view(), &Storage::name);
+  bool isNew = known == storages.end();
+  if (!isNew && known->members.size() >= buffer.values()->size())
+    return;
+  size_t index = known - storages.begin();
+  if (isNew)
+    storages.emplace_back();
+  Storage &storage = storages[index];
+  storage = {.name = buffer.name()->str(),
+             .members = {},
+             .elements = 0,
+             .dtype = view.dtype(buffer.values()->Get(0)),
+             .isRegistered = buffer.registered(),
+             .whole = Tensor()};
+  std::map<int, std::string> names = heldNames(view.program());
+  // The values of a buffer are adjacent, without padding: a collective over the buffer moves all of them at once.
+  for (int32_t value : *buffer.values()) {
+    // Example: the shards of two parameters have 6 and 4 elements. They are at 0 and 6 of a storage of 10, and one
+    // collective moves elements 0 to 9.
+    storage.members.push_back(names.at(value));
+    regions[storage.members.back()] = {index, storage.elements};
+    storage.elements += elementCount(view.shape(value));
   }
 }
 
@@ -34,9 +55,9 @@ Status Storages::make(Storage &storage) {
   return Status();
 }
 
-Expected<Tensor> Storages::allocate(int value) {
+Expected<Tensor> Storages::allocate(const RankView &view, int value, const std::string &name) {
   std::vector<int64_t> shape = view.shape(value);
-  auto region = regions.find(value);
+  auto region = regions.find(name);
   if (region == regions.end())
     return allocateTensor(shape, view.dtype(value));
   Storage &storage = storages[region->second.storage];
@@ -47,19 +68,12 @@ Expected<Tensor> Storages::allocate(int value) {
   return reshape(run, shape);
 }
 
-void Storages::share(const Storages &owner) {
-  for (Storage &own : storages)
-    for (const Storage &theirs : owner.storages)
-      if (own.name == theirs.name)
-        own.whole = theirs.whole;
-}
-
-/// The storages that each communicator reads or writes, by index of the communicator.
-std::map<int, std::vector<size_t>> Storages::uses() const {
-  std::map<int, std::set<size_t>> found;
+/// Finds the storages that each communicator reads or writes in a program, by index of the communicator.
+void Storages::addUses(const RankView &view, std::map<int, std::set<size_t>> &found) const {
   std::map<int, size_t> holders; // by value: its storage; includes values that overwrote one in place
-  for (const auto &[value, region] : regions)
-    holders[value] = region.storage;
+  for (const auto &[value, name] : heldNames(view.program()))
+    if (auto region = regions.find(name); region != regions.end())
+      holders[value] = region->second.storage;
   auto follow = [&](int old, int made) {
     if (auto holder = holders.find(old); holder != holders.end())
       // An in-place result has a new value number but the same memory.
@@ -70,23 +84,22 @@ std::map<int, std::vector<size_t>> Storages::uses() const {
     if (const artifact::Compute *compute = instruction->action_as_Compute(); compute && compute->overwrites())
       for (flatbuffers::uoffset_t i = 0; i < compute->overwrites()->size() && i < compute->outputs()->size(); ++i)
         follow(compute->overwrites()->Get(i), compute->outputs()->Get(i));
+    if (const artifact::UnpackRun *unpack = instruction->action_as_UnpackRun(); unpack && unpack->targets())
+      for (flatbuffers::uoffset_t i = 0; i < unpack->targets()->size(); ++i)
+        follow(unpack->targets()->Get(i), unpack->outputs()->Get(i));
+    // What is packed in place is in the storage of its members. A copy is in no storage.
+    if (const artifact::PackRun *pack = instruction->action_as_PackRun(); pack && pack->in_place())
+      follow(pack->inputs()->Get(0), pack->output());
     const artifact::Start *start = instruction->action_as_Start();
     if (!start)
       continue;
-    flatbuffers::uoffset_t index = 0;
-    (void)forEachMoved(*start, [&](int32_t input, int32_t output) {
-      if (hasTargets(*start))
-        follow(start->targets()->Get(index++), output);
-      for (int value : {input, output})
-        if (auto holder = holders.find(value); holder != holders.end())
-          found[start->communicator()].insert(holder->second);
-      return Status();
-    });
+    if (start->target() >= 0)
+      for (int32_t output : membersOf(view.program(), start->output()))
+        follow(start->target(), output);
+    for (int value : {start->input(), start->target()})
+      if (auto holder = holders.find(value); holder != holders.end())
+        found[start->communicator()].insert(holder->second);
   }
-  std::map<int, std::vector<size_t>> lists;
-  for (const auto &[communicator, used] : found)
-    lists[communicator].assign(used.begin(), used.end());
-  return lists;
 }
 
 Status Storages::registerWith(const Groups &groups) {
@@ -94,7 +107,10 @@ Status Storages::registerWith(const Groups &groups) {
   // a registration stays valid.
   if (std::exchange(isDone, true))
     return Status();
-  for (const auto &[communicator, used] : uses())
+  std::map<int, std::set<size_t>> uses;
+  for (const RankView &view : views)
+    addUses(view, uses);
+  for (const auto &[communicator, used] : uses)
     for (size_t index : used) {
       const Storage &storage = storages[index];
       // A buffer whose tensors this program has not allocated has no memory to register.

@@ -1,7 +1,7 @@
 //===- storages.h - tensors adjacent in one storage -------------*- C++ -*-===//
 //
-// The buffers of a program (schedule.fbs): parameters, or accumulators, that are adjacent in one storage, so that
-// coalesced collectives need not pack them.
+// The buffers of the programs of a schedule (schedule.fbs): parameters, or accumulators, that are adjacent in one
+// storage, so that coalesced collectives need not pack them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,21 +13,20 @@
 #include "runtime/exec/rank_view.h"
 
 #include <map>
+#include <set>
 
 namespace meshplan {
 
-/// The storages of one program on one rank. Belongs to the thread of the rank.
+/// The storages of a session. Programs name them; a program that does not read all tensors of a storage lists some of
+/// them, and the longest list says where each of them is. Belongs to the thread of the rank.
 class Storages {
 public:
-  /// `world` must outlive this object.
-  Storages(const RankView &view, World &world);
+  /// `views` are the programs; `world` must outlive this object.
+  Storages(std::span<const RankView> views, World &world);
 
-  /// A row-major tensor for the rank's shard of a value: its part of a storage, which is created with its first value,
-  /// or a new tensor. The elements are not initialized.
-  Expected<Tensor> allocate(int value);
-
-  /// Shares the storages of another program that have the same names.
-  void share(const Storages &owner);
+  /// A row-major tensor for the rank's shard of a value of a program: its part of a storage, which is created with its
+  /// first tensor, or a new tensor. The elements are not initialized. `name` is that of heldName.
+  Expected<Tensor> allocate(const RankView &view, int value, const std::string &name);
 
   /// Registers storages with the communicators whose collectives read or write them, once. The registrations end with
   /// this object.
@@ -36,6 +35,7 @@ public:
 private:
   struct Storage {
     std::string name;
+    std::vector<std::string> members;
     int64_t elements = 0;
     DType dtype = DType::f32;
     bool isRegistered = false;
@@ -43,16 +43,17 @@ private:
   };
   struct Region {
     size_t storage;
-    int64_t offset; // offset in elements
+    int64_t offset; // in elements
   };
 
+  void add(const RankView &view, const artifact::Buffer &buffer);
   Status make(Storage &storage);
-  std::map<int, std::vector<size_t>> uses() const;
+  void addUses(const RankView &view, std::map<int, std::set<size_t>> &found) const;
 
-  RankView view;
+  std::vector<RankView> views;
   World &world;
   std::vector<Storage> storages;
-  std::map<int, Region> regions;                            // by value: where it lies
+  std::map<std::string, Region> regions;                    // by the name of the tensor
   std::vector<std::unique_ptr<Registration>> registrations; // destroyed before the storages
   bool isDone = false;
 };

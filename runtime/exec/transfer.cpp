@@ -61,33 +61,26 @@ Status meshplan::packRun(const Tensor &from, Range run, const Tensor &into, int6
   return Status();
 }
 
-/// Visits the pieces of a packed tensor, each reshaped to its own shape.
-template <typename Visit>
-static Status forEachPiece(std::span<const Overlap> pieces, const Tensor &packed, const Visit &visit) {
-  int64_t begin = 0;
-  for (const Overlap &piece : pieces) {
-    int64_t count = piece.elementCount();
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor flat, narrow(packed, 0, begin, count));
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor shaped, reshape(flat, piece.shape()));
-    MESHPLAN_RETURN_IF_ERROR(visit(piece, shaped));
-    begin += count;
+/// The elements of a packed overlap, in its shape.
+static Expected<Tensor> packedOverlap(const Overlap &overlap, const Tensor &packed, int64_t begin) {
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor flat, narrow(packed, 0, begin, overlap.elementCount()));
+  return reshape(flat, overlap.shape());
+}
+
+Status meshplan::packPiece(const TensorPiece &piece, const Tensor &from, const Tensor &packed, int64_t begin) {
+  const auto *overlap = std::get_if<Overlap>(&piece);
+  if (!overlap)
+    return packRun(from, std::get<Range>(piece), packed, begin);
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor target, packedOverlap(*overlap, packed, begin));
+  return copyOverlap(overlap->intoPiece(), from, target);
+}
+
+Status meshplan::unpackPiece(const TensorPiece &piece, const Tensor &packed, int64_t begin, const Tensor &into) {
+  if (const auto *overlap = std::get_if<Overlap>(&piece)) {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor source, packedOverlap(*overlap, packed, begin));
+    return copyOverlap(overlap->fromPiece(), source, into);
   }
-  return Status();
-}
-
-Expected<Tensor> meshplan::pack(std::span<const Overlap> pieces, const Tensor &source) {
-  int64_t count = 0;
-  for (const Overlap &piece : pieces)
-    count += piece.elementCount();
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor packed, allocateTensor({&count, 1}, source.dtype()));
-  MESHPLAN_RETURN_IF_ERROR(forEachPiece(pieces, packed, [&](const Overlap &piece, const Tensor &target) {
-    return copyOverlap(piece.intoPiece(), source, target);
-  }));
-  return packed;
-}
-
-Status meshplan::unpack(std::span<const Overlap> pieces, const Tensor &packed, const Tensor &target) {
-  return forEachPiece(pieces, packed, [&](const Overlap &piece, const Tensor &source) {
-    return copyOverlap(piece.fromPiece(), source, target);
-  });
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor elements, flatten(into));
+  Range run = std::get<Range>(piece);
+  return copyRun(packed, begin, elements, run.offset, run.size);
 }

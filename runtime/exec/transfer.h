@@ -3,7 +3,7 @@
 #ifndef MESHPLAN_RUNTIME_EXEC_TRANSFER_H
 #define MESHPLAN_RUNTIME_EXEC_TRANSFER_H
 
-#include "runtime/schema/overlap.h"
+#include "runtime/exec/pieces.h"
 #include "runtime/tensor/tensor.h"
 
 namespace meshplan {
@@ -21,11 +21,12 @@ Status copyRun(const Tensor &from, int64_t source, const Tensor &into, int64_t t
 /// whatever the strides of the tensor.
 Status packRun(const Tensor &from, Range run, const Tensor &into, int64_t target);
 
-/// A new flat tensor with the pieces of `source`, concatenated.
-Expected<Tensor> pack(std::span<const Overlap> pieces, const Tensor &source);
+/// Copies a piece of a tensor to the elements from `begin` on of a tensor of one dim.
+Status packPiece(const TensorPiece &piece, const Tensor &from, const Tensor &packed, int64_t begin);
 
-/// Copies the pieces, which are consecutive in the flat tensor `packed`, into `target`.
-Status unpack(std::span<const Overlap> pieces, const Tensor &packed, const Tensor &target);
+/// Copies the elements from `begin` on of a tensor of one dim to a piece of a tensor. The piece is an overlap, or the
+/// tensor is row-major.
+Status unpackPiece(const TensorPiece &piece, const Tensor &packed, int64_t begin, const Tensor &into);
 
 } // namespace meshplan
 

@@ -3,8 +3,9 @@
 // A collective sends one run of memory and receives another. The tensors of the
 // program are these runs, if they can be; otherwise what is sent is first copied
 // into a buffer (packed), or what arrives is copied out of one (unpacked). The
-// compiler counts these buffers with the functions below, and the runtime
-// allocates them by the same functions.
+// compiler writes these copies into the schedule by the functions below, and
+// the runtime refuses a collective along dims that is not packed though its
+// pieces are not in order.
 //
 // Along a dim, a rank sends a piece to each rank of the group, or receives one
 // from each. Example: the columns of a [2, 4] tensor are gathered over 2 ranks.

@@ -19,14 +19,15 @@ Expected<const artifact::Program *> meshplan::evaluationProgram(const artifact::
                        "; help: compile a plan with 'loss' and 'optimizer', or leave out --eval-data");
 }
 
-Expected<Evaluation> Evaluation::create(const Artifact &artifact, World &world, std::shared_ptr<const Dataset> data,
+Expected<Evaluation> Evaluation::create(const ProgramRunner &training, std::shared_ptr<const Dataset> data,
                                         int64_t mostBatches) {
-  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, evaluationProgram(artifact.schedule()));
-  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *step,
-                            findProgram(artifact.schedule(), artifact::ProgramRole::step));
+  const artifact::Schedule &schedule = training.walk().view().schedule();
+  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, evaluationProgram(schedule));
+  MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *step, findProgram(schedule, artifact::ProgramRole::step));
   std::string loss = step->loss() ? step->loss()->str() : "";
   OutputNames asked{loss};
-  MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(artifact, *program, world, &asked));
+  MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner,
+                            ProgramRunner::create(training.walk().session(), schedule, *program, &asked));
   int64_t whole = data->samples() / data->batch().samples;
   int64_t batches = mostBatches > 0 ? std::min(mostBatches, whole) : whole;
   return Evaluation(std::move(runner), std::move(loss), std::move(data), batches);
@@ -37,11 +38,9 @@ Expected<std::optional<EvaluationReport>> Evaluation::run(ProgramRunner &trainin
   auto begin = std::chrono::steady_clock::now();
   // Frees the batch and the outputs of the training step, so that evaluation fits into its memory.
   training.rest();
-  // Each time, since a checkpoint may have been loaded in between.
-  program.share(training);
-  const artifact::Program &own = program.executor().place().program();
+  const artifact::Program &own = program.walk().view().program();
   DatasetFeed feed(data, 0);
-  EvaluationReport report{.step = training.executor().steps(), .batches = batches};
+  EvaluationReport report{.step = training.walk().steps(), .batches = batches};
   for (int64_t batch = 0; batch < batches; ++batch) {
     MESHPLAN_ASSIGN_OR_RETURN(bool isStopped, stops());
     if (isStopped) {
@@ -51,7 +50,7 @@ Expected<std::optional<EvaluationReport>> Evaluation::run(ProgramRunner &trainin
     MESHPLAN_RETURN_IF_ERROR(program.loadInputs(feed));
     feed.advance();
     MESHPLAN_RETURN_IF_ERROR(program.run());
-    MESHPLAN_ASSIGN_OR_RETURN(double number, scalarOutput(program.executor(), loss));
+    MESHPLAN_ASSIGN_OR_RETURN(double number, scalarOutput(program.walk(), loss));
     // Batches have equal size, so the mean of their means is the mean over all samples.
     report.loss += number / static_cast<double>(batches);
     // The loss is the mean over all ranks, so all of them find the same reason; only rank 0 reports it.

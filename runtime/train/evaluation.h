@@ -14,11 +14,11 @@ namespace meshplan {
 class Evaluation {
 public:
   /// `data` has the inputs of `eval` (see evaluationProgram). Each evaluation reads it from the beginning: the first
-  /// `mostBatches` global batches, or with 0 all complete ones.
-  static Expected<Evaluation> create(const Artifact &artifact, World &world, std::shared_ptr<const Dataset> data,
+  /// `mostBatches` global batches, or with 0 all complete ones. It runs in the session of `training`.
+  static Expected<Evaluation> create(const ProgramRunner &training, std::shared_ptr<const Dataset> data,
                                      int64_t mostBatches);
 
-  /// The mean loss over the batches. `training` holds the parameters, which do not change. First frees the values that
+  /// The mean loss over the batches. The parameters of `training` do not change. First frees the values that
   /// the last training step has left, and at the end those of the last batch. `stops` is called before each batch and
   /// returns the same on all ranks; if it returns true, the result is nullopt.
   Expected<std::optional<EvaluationReport>> run(ProgramRunner &training, const std::function<Expected<bool>()> &stops);

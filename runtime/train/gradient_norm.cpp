@@ -20,8 +20,8 @@ static std::optional<int> squaredNorm(const artifact::Program &program) {
   return std::nullopt;
 }
 
-GradientNorm::GradientNorm(const Executor &step) {
-  if (std::optional<int> value = squaredNorm(step.place().program())) {
+GradientNorm::GradientNorm(const Walk &step) {
+  if (std::optional<int> value = squaredNorm(step.view().program())) {
     own.values = {*value};
     // The program frees its value after the clipping; this reference keeps the one number.
     own.see = [this](int, const Tensor &tensor) { squared = tensor; };

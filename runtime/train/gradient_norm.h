@@ -3,7 +3,7 @@
 #ifndef MESHPLAN_RUNTIME_TRAIN_GRADIENT_NORM_H
 #define MESHPLAN_RUNTIME_TRAIN_GRADIENT_NORM_H
 
-#include "runtime/exec/executor.h"
+#include "runtime/exec/walk.h"
 
 namespace meshplan {
 
@@ -11,7 +11,7 @@ namespace meshplan {
 /// `clip_grad_norm` does not compute one.
 class GradientNorm {
 public:
-  explicit GradientNorm(const Executor &step);
+  explicit GradientNorm(const Walk &step);
   GradientNorm(const GradientNorm &) = delete;
 
   /// Null if there is no norm.

@@ -10,12 +10,12 @@
 
 using namespace meshplan;
 
-Expected<double> meshplan::scalarOutput(const Executor &executor, std::string_view name) {
-  const artifact::Port *port = findOutput(executor.place().program(), name);
+Expected<double> meshplan::scalarOutput(const Walk &walk, std::string_view name) {
+  const artifact::Port *port = findOutput(walk.view().program(), name);
   if (!port)
     return Status::error(StatusCode::notFound, "the program has no output '", name, "'");
   // An output is never partial, so a rank that has its element has the whole number.
-  const Tensor &own = executor.valueOf(port->value());
+  const Tensor &own = walk.valueOf(port->value());
   if (own.elementCount() != 1 || !isFloat(own.dtype()))
     return Status::error(StatusCode::invalid, "output '", name, "' is ", describe(own),
                          ", it must be one number of floating point");
@@ -59,11 +59,11 @@ int64_t meshplan::tokensOf(const artifact::Program &program) {
 
 std::vector<std::pair<std::string, double>> meshplan::ratesOf(ProgramRunner &runner) {
   std::vector<std::pair<std::string, double>> rates;
-  Executor &executor = runner.executor();
-  for (const artifact::Setting &setting : elementsOf(executor.place().program().settings())) {
+  Walk &walk = runner.walk();
+  for (const artifact::Setting &setting : elementsOf(walk.view().program().settings())) {
     std::string name = setting.name()->str();
     if (name == "optimizer.lr" || (name.starts_with("optimizer.") && name.ends_with(".lr")))
-      rates.emplace_back(name, executor.numbers().numberAt(setting, executor.steps()));
+      rates.emplace_back(name, walk.numbers().numberAt(setting, walk.steps()));
   }
   return rates;
 }

@@ -9,7 +9,7 @@ namespace meshplan {
 
 /// The value of a one-element output after a run. `notFound` if the program has no such output; `invalid` if it has
 /// more elements or is not a float.
-Expected<double> scalarOutput(const Executor &executor, std::string_view name);
+Expected<double> scalarOutput(const Walk &walk, std::string_view name);
 
 /// The number of samples of a step: the first extent of each input. `invalid`, with both inputs, if they differ, and if
 /// no input has dims.

@@ -50,7 +50,7 @@ static Status withMemoryHelp(const Status &failure, const artifact::Program &pro
 
 Expected<std::unique_ptr<Trainer>> Trainer::create(const TrainParts &parts, const TrainSchedule &schedule) {
   std::unique_ptr<Trainer> trainer(new Trainer(parts, schedule));
-  const artifact::Program &program = parts.program->executor().place().program();
+  const artifact::Program &program = parts.program->walk().view().program();
   MESHPLAN_ASSIGN_OR_RETURN(trainer->samples, samplesOf(program));
   trainer->tokens = tokensOf(program);
   MESHPLAN_ASSIGN_OR_RETURN(trainer->hosts, parts.world->host().createWorldGroup("world"));
@@ -65,7 +65,7 @@ Status Trainer::run() {
       (void)tellSaved();
   if (status.ok())
     return status;
-  return at(moment, withMemoryHelp(status, parts.program->executor().place().program()), parts.world->rank());
+  return at(moment, withMemoryHelp(status, parts.program->walk().view().program()), parts.world->rank());
 }
 
 Status Trainer::goOn() {
@@ -98,8 +98,8 @@ Status Trainer::takeBatch(StepReport &report) {
 
 Status Trainer::takeNumbers(StepReport &report) {
   ProgramRunner &program = *parts.program;
-  std::string_view name = program.executor().place().program().loss()->string_view();
-  MESHPLAN_ASSIGN_OR_RETURN(report.loss, scalarOutput(program.executor(), name));
+  std::string_view name = program.walk().view().program().loss()->string_view();
+  MESHPLAN_ASSIGN_OR_RETURN(report.loss, scalarOutput(program.walk(), name));
   MESHPLAN_ASSIGN_OR_RETURN(report.gradientNorm, norm.value(report.lossScale));
   report.nonfinite = program.outcome().nonfinite;
   // Explained here, while the batch that caused it is still known.
@@ -114,7 +114,7 @@ Status Trainer::takeNumbers(StepReport &report) {
 
 /// Describes ignored targets in the batch of the current step.
 std::string Trainer::textOfIgnoredTargets() const {
-  auto program = findProgram(parts.program->executor().place().schedule(), artifact::ProgramRole::eval);
+  auto program = findProgram(parts.program->walk().view().schedule(), artifact::ProgramRole::eval);
   const Dataset &data = parts.batches->dataset();
   return program ? textOfIgnored(**program, data, parts.batches->position() - data.batch().samples) : "";
 }
@@ -122,7 +122,7 @@ std::string Trainer::textOfIgnoredTargets() const {
 /// With a guard, such a step is skipped and has changed nothing, so the run continues.
 Status Trainer::explainNonfinite(std::string_view name, double number) const {
   std::string ignored = std::isnan(number) ? textOfIgnoredTargets() : "";
-  if (parts.program->executor().place().program().guard())
+  if (parts.program->walk().view().program().guard())
     return ignored.empty() ? Status() : note(moment + ": the loss is nan: " + ignored);
   return Status::error(
       StatusCode::numericFault, "the loss '", name, "' is ", std::isnan(number) ? "nan" : "infinite",
@@ -174,7 +174,7 @@ Status Trainer::runStep() {
   // The last step is the most representative one for a trace: caches and connections are warm.
   MESHPLAN_RETURN_IF_ERROR(program.run(number == schedule.lastStep ? parts.trace : nullptr, norm.observer()));
   report.exposedSeconds = program.waitedSeconds() - waited;
-  report.lossScale = program.executor().numbers().find("loss_scale", number - 1);
+  report.lossScale = program.walk().numbers().find("loss_scale", number - 1);
   MESHPLAN_RETURN_IF_ERROR(takeNumbers(report));
   // All ranks must save at the same step. A signal reaches them at different times, so they agree on it.
   MESHPLAN_RETURN_IF_ERROR(agree(report, isStopped));

@@ -34,7 +34,7 @@ struct TrainParts {
   Evaluation *evaluation = nullptr;           ///< null: nothing is evaluated
   ReportSink *reports = nullptr;              ///< rank 0; null on the others
   Trace *trace = nullptr;                     ///< traces the last step; null: no trace
-  bool isHostWaiting = true;                  ///< false if collectives run on devices; see Executor::waitedSeconds
+  bool isHostWaiting = true;                  ///< false if collectives run on devices; see Walk::waitedSeconds
   std::function<int64_t()> peakBytes;         ///< peak memory of the rank
   std::function<TrainingState()> stateToSave; ///< without the counters
   std::function<const char *()> stopIsWished; ///< the name of a signal, or null; see stopRequest
@@ -53,11 +53,11 @@ public:
 
 private:
   explicit Trainer(const TrainParts &parts, const TrainSchedule &schedule)
-      : parts(parts), schedule(schedule), norm(parts.program->executor()) {}
+      : parts(parts), schedule(schedule), norm(parts.program->walk()) {}
 
   using Clock = std::chrono::steady_clock;
 
-  int64_t done() const { return parts.program->executor().steps(); }
+  int64_t done() const { return parts.program->walk().steps(); }
   Status goOn();
   Status runStep();
   Status takeBatch(StepReport &report);

@@ -32,7 +32,7 @@ Status RankCheck::run() {
       observer.values.push_back(subject.value);
     if (!subject.isOfOptimizer() || !subject.master.empty())
       continue;
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor changed, executor.current(subject.name));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor changed, walk.current(subject.name));
     // The step updates the parameter in place, so a copy is needed.
     MESHPLAN_ASSIGN_OR_RETURN(before[subject.value], copyOf(changed));
   }
@@ -41,7 +41,7 @@ Status RankCheck::run() {
 
 /// Gives all ranks the tensor of rank 0.
 Expected<Tensor> RankCheck::share(Group &group, const Subject &subject, const Tensor *exact) const {
-  const artifact::Value &value = executor.place().value(subject.value);
+  const artifact::Value &value = walk.view().value(subject.value);
   Tensor whole = exact ? *exact : Tensor();
   if (!exact) {
     MESHPLAN_ASSIGN_OR_RETURN(whole, allocateHostTensor(globalShapeOf(value), DType::f64));
@@ -54,9 +54,9 @@ Expected<Tensor> RankCheck::share(Group &group, const Subject &subject, const Te
 
 Expected<Finding> RankCheck::compareValue(const Subject &subject, const Tensor &whole) const {
   auto found = seen.find(subject.value);
-  const Tensor &own = found == seen.end() ? executor.valueOf(subject.value) : found->second;
-  MESHPLAN_ASSIGN_OR_RETURN(
-      Tensor part, partOf(whole, executor.place().slices(subject.value), executor.place().shape(subject.value)));
+  const Tensor &own = found == seen.end() ? walk.valueOf(subject.value) : found->second;
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor part,
+                            partOf(whole, walk.view().slices(subject.value), walk.view().shape(subject.value)));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(own));
   MESHPLAN_ASSIGN_OR_RETURN(ElementErrors errors, errorsOf(host, part));
   return Finding{errors};
@@ -74,7 +74,7 @@ Expected<Finding> RankCheck::compareNorm(const Subject &subject, const Tensor &e
 
 /// The factor by which gradients are clipped, from the norm that the ranks computed.
 Expected<double> RankCheck::clipping() const {
-  std::optional<Clipping> clipping = clippingOf(executor.place().program());
+  std::optional<Clipping> clipping = clippingOf(walk.view().program());
   if (!clipping)
     return 1.0;
   // Not the reference's norm: an error of the norm has its own verdict, and must not appear again in all parameters.
@@ -88,7 +88,7 @@ Expected<Tensor> RankCheck::heldBefore(const Subject &subject) const {
   const Tensor &changed = before.at(subject.value);
   if (subject.held == subject.value)
     return changed;
-  const RankView &place = executor.place();
+  const RankView &place = walk.view();
   std::vector<int64_t> shape = globalShapeOf(place.value(subject.value));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, assembled(changed, place.slices(subject.value), shape));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor part, partOf(whole, place.slices(subject.held), place.shape(subject.held)));
@@ -98,7 +98,7 @@ Expected<Tensor> RankCheck::heldBefore(const Subject &subject) const {
 /// Combines the tensors that the optimizers of all ranks update. Returns the rank's shard of the parameter, on the
 /// host.
 Expected<Tensor> RankCheck::gathered(Group &group, const Subject &subject, const Tensor &held) const {
-  const RankView &place = executor.place();
+  const RankView &place = walk.view();
   std::vector<int64_t> shape = globalShapeOf(place.value(subject.value));
   // Of the ranks with the same elements, only the first contributes.
   std::vector<SliceRanges> own;
@@ -116,7 +116,7 @@ Expected<Tensor> RankCheck::gathered(Group &group, const Subject &subject, const
 
 /// The errors of the rank's parameter or master weight after the step.
 Expected<ElementErrors> RankCheck::errorsOfChanged(const Subject &subject, const Tensor &exact) const {
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor changed, executor.current(subject.name));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor changed, walk.current(subject.name));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(changed));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor exactHost, onHost(exact));
   return errorsOf(host, exactHost);
@@ -154,7 +154,7 @@ Expected<Finding> RankCheck::compareStep(Group &group, const Subject &subject) c
 
 /// Compares a parameter with its master weight after the step.
 Expected<Finding> RankCheck::compareCopy(Group &group, const Subject &subject) const {
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor master, executor.current(subject.master));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor master, walk.current(subject.master));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor exact, gathered(group, subject, master));
   MESHPLAN_ASSIGN_OR_RETURN(ElementErrors errors, errorsOfChanged(subject, exact));
   return Finding{errors};

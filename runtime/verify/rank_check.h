@@ -22,7 +22,7 @@ struct Finding {
 class RankCheck {
 public:
   RankCheck(ProgramRunner &program, World &world, std::span<const Subject> subjects)
-      : program(program), executor(program.executor()), world(world), subjects(subjects) {}
+      : program(program), walk(program.walk()), world(world), subjects(subjects) {}
 
   /// Runs the program. Keeps its gradients, and the parameters and master weights from before.
   Status run();
@@ -43,7 +43,7 @@ private:
   Expected<double> clipping() const;
 
   ProgramRunner &program;
-  Executor &executor;
+  Walk &walk;
   World &world;
   std::span<const Subject> subjects;
   std::map<int, Tensor> seen, before; // by index into Program.values

@@ -17,11 +17,11 @@
 #include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
 #include "runtime/exec/arguments.h"
-#include "runtime/exec/executor.h"
 #include "runtime/exec/load.h"
 #include "runtime/exec/numbers/nonfinite_weights.h"
 #include "runtime/exec/origin.h"
 #include "runtime/exec/steps/index_fault.h"
+#include "runtime/exec/walk.h"
 #include "runtime/tensor/autograd.h"
 #include "runtime/tensor/elements.h"
 

@@ -153,7 +153,7 @@ void ParameterReads::follow(const artifact::Instruction &instruction) {
   if (const artifact::Slice *slice = instruction.action_as_Slice())
     pass(slice->input(), slice->output());
   if (const artifact::Start *start = instruction.action_as_Start())
-    (void)forEachMoved(*start, [&](int32_t input, int32_t output) {
+    (void)forEachMoved(program, *start, [&](int32_t input, int32_t output) {
       pass(input, output);
       return Status();
     });

@@ -4,7 +4,7 @@
 
 #include "runtime/artifact/sharding.h"
 #include "runtime/artifact/vector_range.h"
-#include "runtime/exec/executor.h"
+#include "runtime/exec/walk.h"
 
 #include <algorithm>
 #include <map>

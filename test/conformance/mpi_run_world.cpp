@@ -22,11 +22,12 @@ std::unique_ptr<MpiProcess> &process() {
 
 } // namespace
 
-std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body) {
-  auto run = [](std::chrono::milliseconds limit, const RankBody &rank, int64_t ranks) {
-    return process()->run({.timeout = limit, .onStuck = nullptr}, rank, ranks);
+std::vector<Status> runBackend(int64_t size, const BackendOptions &options, const RankBody &body) {
+  auto run = [&](std::chrono::milliseconds limit, const RankBody &rank, int64_t ranks) {
+    return process()->run({.timeout = limit, .onStuck = nullptr, .beforeProgress = options.beforeProgress}, rank,
+                          ranks);
   };
-  return runInProcesses(run, process()->size(), size, timeout, body);
+  return runInProcesses(run, process()->size(), size, options.timeout, body);
 }
 
 Omissions omissions() { return {}; }

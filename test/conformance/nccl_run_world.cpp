@@ -8,8 +8,8 @@
 
 namespace meshplan {
 
-std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body) {
-  return runStaged(**openNccl(), size, timeout, body);
+std::vector<Status> runBackend(int64_t size, const BackendOptions &options, const RankBody &body) {
+  return runStaged(**openNccl(), size, options.timeout, body);
 }
 
 Omissions omissions() { return ncclOmissions("NCCL adds and rounds in an order of its own"); }

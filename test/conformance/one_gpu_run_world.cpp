@@ -9,8 +9,8 @@
 
 namespace meshplan {
 
-std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body) {
-  return runStaged(ncclThroughHost(**openCuda()), size, timeout, body);
+std::vector<Status> runBackend(int64_t size, const BackendOptions &options, const RankBody &body) {
+  return runStaged(ncclThroughHost(**openCuda()), size, options.timeout, body);
 }
 
 Omissions omissions() { return ncclOmissions(); }

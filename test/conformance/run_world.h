@@ -1,6 +1,8 @@
 //===- run_world.h - a backend's part of the conformance suite --*- C++ -*-===//
 //
-// The suite is linked with one more source for each backend, which defines these functions.
+// The suite is linked with one more source for each backend, which defines runBackend and omissions.
+//
+// With MESHPLAN_DELAYS=SEED in the environment, starts, waits and progress are delayed by random times.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +15,14 @@ namespace meshplan {
 
 /// Runs `body` on `size` ranks and returns their results in rank order.
 std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body);
+
+struct BackendOptions {
+  std::chrono::milliseconds timeout;
+  std::function<void()> beforeProgress; ///< see RankOptions; a backend without progress threads does not call it
+};
+
+/// As runWorld, without delays of starts and waits.
+std::vector<Status> runBackend(int64_t size, const BackendOptions &options, const RankBody &body);
 
 /// What a backend does not support, as communicator.h allows. Each text is the reason; empty: supported.
 struct Omissions {

@@ -8,14 +8,15 @@
 
 namespace meshplan {
 
-std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body) {
+std::vector<Status> runBackend(int64_t size, const BackendOptions &options, const RankBody &body) {
   MapStore store;
   std::vector<Status> statuses(size);
   std::vector<std::thread> threads;
   for (int64_t rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] {
       StorePlace place{.run = "test", .rank = rank, .size = size, .interruption = nullptr};
-      statuses[rank] = runStore(store, place, {.timeout = timeout, .onFailure = nullptr, .onStuck = nullptr}, body);
+      statuses[rank] =
+          runStore(store, place, {.timeout = options.timeout, .onFailure = nullptr, .onStuck = nullptr}, body);
     });
   for (std::thread &thread : threads)
     thread.join();

@@ -40,11 +40,11 @@ int64_t number(const char *variable) { return std::atoll(std::getenv(variable));
 
 } // namespace
 
-std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body) {
+std::vector<Status> runBackend(int64_t size, const BackendOptions &options, const RankBody &body) {
   auto run = [](std::chrono::milliseconds limit, const RankBody &rank, int64_t ranks) {
     return process().run(limit, rank, ranks);
   };
-  return runInProcesses(run, process().size, size, timeout, body);
+  return runInProcesses(run, process().size, size, options.timeout, body);
 }
 
 Omissions omissions() { return {}; }

@@ -6,8 +6,9 @@
 
 namespace meshplan {
 
-std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body) {
-  return runThreads(size, {.timeout = timeout, .onStuck = nullptr}, body);
+std::vector<Status> runBackend(int64_t size, const BackendOptions &options, const RankBody &body) {
+  return runThreads(size, {.timeout = options.timeout, .onStuck = nullptr, .beforeProgress = options.beforeProgress},
+                    body);
 }
 
 Omissions omissions() { return {}; }

@@ -7,8 +7,8 @@
 
 namespace meshplan {
 
-std::vector<Status> runWorld(int64_t size, std::chrono::milliseconds timeout, const RankBody &body) {
-  return runStaged(ncclThroughHost(fakeCuda()), size, timeout, body);
+std::vector<Status> runBackend(int64_t size, const BackendOptions &options, const RankBody &body) {
+  return runStaged(ncclThroughHost(fakeCuda()), size, options.timeout, body);
 }
 
 Omissions omissions() { return ncclOmissions(); }

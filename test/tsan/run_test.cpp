@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/comm/threads/run_threads.h"
-#include "runtime/exec/executor.h"
+#include "runtime/exec/program_runner.h"
 #include "runtime/exec/shared_output.h"
 #include "runtime/tensor/memory.h"
 #include "test/unit/exec/schedule_builder.h"
@@ -76,15 +76,15 @@ protected:
 private:
   Status runRank(const Artifact &artifact, const artifact::Program &program, const Feed &feed, World &world,
                  int times) {
-    MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, program, world));
-    MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(feed));
-    MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(feed));
+    MESHPLAN_ASSIGN_OR_RETURN(auto runner, ProgramRunner::create(artifact, program, world));
+    MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(feed));
+    MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(feed));
     Trace trace;
     for (int i = 0; i < times; ++i)
-      MESHPLAN_RETURN_IF_ERROR(executor->run(&trace));
+      MESHPLAN_RETURN_IF_ERROR(runner.walk().run(&trace));
     MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output,
                               SharedOutput::open(world, folder / "y.safetensors", outputSpecs(program)));
-    MESHPLAN_RETURN_IF_ERROR(executor->writeOutputs(output.writer()));
+    MESHPLAN_RETURN_IF_ERROR(runner.walk().writeOutputs(output.writer()));
     return output.commit();
   }
 

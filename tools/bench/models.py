@@ -41,7 +41,6 @@ SMOLLM2_8 = {
     "num_attention_heads": 9,
     "num_key_value_heads": 3,
     "vocab_size": 49152,
-    "rope_theta": 100000,
     "tie_word_embeddings": "false",
 }
 

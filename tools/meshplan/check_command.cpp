@@ -26,6 +26,7 @@ struct CheckCommand {
     if (mlir::succeeded(report)) {
       report->coverage = coverage(compilation);
       report->loss = loss(compilation);
+      report->machine = describeMachine(compilation.cluster());
       addOptimizer(compilation, *report);
       warnOfIdleAxes(compilation, *report);
       warnOfRecompute(compilation, *report);
@@ -144,6 +145,7 @@ struct CheckCommand {
 Command meshplan::addCheck(CLI::App &app) {
   auto command = std::make_shared<CheckCommand>();
   addCompileOptions(app, command->options, command->definitions);
+  addCluster(app, command->options);
   app.add_flag("--json", command->json, "print the report as JSON");
   return [command] { return command->run(); };
 }

@@ -30,6 +30,9 @@ void addCompileOptions(CLI::App &app, CompileOptions &options, std::vector<std::
 /// The same without the plan file.
 void addPlanOptions(CLI::App &app, CompileOptions &options, std::vector<std::string> &definitions);
 
+/// Adds --cluster, for the commands that print times or let them decide.
+void addCluster(CLI::App &app, CompileOptions &options);
+
 /// Splits `name=value` texts, whose form has been checked with the command line.
 void splitDefinitions(const std::vector<std::string> &texts, CompileOptions &options);
 

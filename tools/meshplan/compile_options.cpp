@@ -26,6 +26,15 @@ void meshplan::addPlanOptions(CLI::App &app, CompileOptions &options, std::vecto
       ->capture_default_str();
 }
 
+void meshplan::addCluster(CLI::App &app, CompileOptions &options) {
+  app.add_option(
+         "--cluster", options.cluster,
+         "machines that times are estimated for: a cluster file, or a preset (cpu, h100, h200); without it, the "
+         "preset cpu or, for cuda, h100")
+      ->type_name("FILE|PRESET")
+      ->check(fileName());
+}
+
 void meshplan::warnOfIdleAxes(Compilation &compilation, const Report &report) {
   for (auto [axis, bound] : llvm::zip(report.axes, compilation.plan().environment.mesh.axes))
     if (!axis.dividesWork)

@@ -37,9 +37,11 @@ DiffCommand::Side DiffCommand::compile(const std::string &planFile) const {
   Side side;
   if (compilation.run(Phase::schedule)) {
     side.report = buildReport(compilation.module(), mainProgram(compilation.module()));
-    if (mlir::succeeded(side.report))
+    if (mlir::succeeded(side.report)) {
       side.report->settings =
           describeSettings(compilation.plan(), compilation.model(), compilation.diagnostics().sources());
+      side.report->machine = describeMachine(compilation.cluster());
+    }
     side.modelDigest = compilation.digestOfModel();
   }
   compilation.diagnostics().print(llvm::errs());
@@ -85,8 +87,10 @@ Command meshplan::addDiff(CLI::App &app) {
   app.add_option("a.plan", command->before, "plan file")->required();
   app.add_option("b.plan", command->after, "plan file of the same model")->required();
   addPlanOptions(app, command->options, command->definitions);
+  addCluster(app, command->options);
   app.add_flag("--json", command->json, "print the differences as JSON");
-  app.footer("-D, --strict and --device apply to both plans. The exit status is 0 even if the plans differ, and 1 only "
+  app.footer("-D, --strict, --device and --cluster apply to both plans. The exit status is 0 even if the plans differ, "
+             "and 1 only "
              "on an error.");
   return [command] { return command->run(); };
 }

@@ -30,11 +30,11 @@ template <typename Work> Expected<double> timed(Group &group, Work work) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-Status takeLoss(const Executor &executor, std::vector<double> &losses) {
-  const flatbuffers::String *name = executor.place().program().loss();
-  if (!name || !findOutput(executor.place().program(), name->string_view()))
+Status takeLoss(const Walk &walk, std::vector<double> &losses) {
+  const flatbuffers::String *name = walk.view().program().loss();
+  if (!name || !findOutput(walk.view().program(), name->string_view()))
     return Status();
-  MESHPLAN_ASSIGN_OR_RETURN(double loss, scalarOutput(executor, name->string_view()));
+  MESHPLAN_ASSIGN_OR_RETURN(double loss, scalarOutput(walk, name->string_view()));
   losses.push_back(loss);
   return Status();
 }
@@ -47,7 +47,7 @@ Status measure(RankRun &run, const RankFeeds &feeds, int64_t steps, Seconds &sec
     MESHPLAN_ASSIGN_OR_RETURN(double taken, timed(*group, [&] { return run.program.run(trace); }));
     if (step > 0)
       seconds.steps.push_back(taken);
-    MESHPLAN_RETURN_IF_ERROR(takeLoss(run.program.executor(), seconds.losses));
+    MESHPLAN_RETURN_IF_ERROR(takeLoss(run.program.walk(), seconds.losses));
   }
   seconds.packedBytes = run.program.packedBytes() / (steps + 1);
   return Status();

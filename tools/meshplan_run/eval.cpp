@@ -82,8 +82,7 @@ Status evaluate(const RunOptions &options, const Job &job, const EvalInputs &inp
                 EvaluationReport &result) {
   MESHPLAN_RETURN_IF_ERROR(load(options, inputs, run));
   run.warnOfWeights(inputs.weightsWarning);
-  MESHPLAN_ASSIGN_OR_RETURN(Evaluation evaluation,
-                            Evaluation::create(job.artifact, run.world, inputs.data, options.eval.batches));
+  MESHPLAN_ASSIGN_OR_RETURN(Evaluation evaluation, Evaluation::create(run.program, inputs.data, options.eval.batches));
   BatchProgress progress(isTerminal && run.world.rank() == 0);
   auto stops = [&]() -> Expected<bool> {
     progress.next();

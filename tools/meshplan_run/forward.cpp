@@ -45,7 +45,7 @@ static Status forward(const RunOptions &options, const Job &job, Ranks &ranks) {
     MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output, SharedOutput::open(run.world, options.outputs, specs));
     MESHPLAN_RETURN_IF_ERROR(run.load(feeds));
     MESHPLAN_RETURN_IF_ERROR(run.program.run(run.trace()));
-    MESHPLAN_RETURN_IF_ERROR(run.program.executor().writeOutputs(output.writer()));
+    MESHPLAN_RETURN_IF_ERROR(run.program.walk().writeOutputs(output.writer()));
     MESHPLAN_RETURN_IF_ERROR(run.gather(reports));
     return output.commit();
   };

@@ -147,6 +147,32 @@ static CLI::App *addExport(CLI::App &app, ExportCommandOptions &options) {
   return command;
 }
 
+// A rank holds a few hundred megabytes, and each measurement takes at least three rounds.
+static constexpr int64_t mostRanks = 4096, mostCalibration = 3600;
+
+static CLI::App *addCalibrate(CLI::App &app, RunOptions &run, CalibrateOptions &options) {
+  CLI::App *command =
+      app.add_subcommand("calibrate", "measures this machine, and writes a file for meshplan --cluster");
+  command->add_option("-o,--output", options.output, "cluster file to write")->required()->check(fileName());
+  command
+      ->add_option("--backend", run.backend,
+                   "how ranks reach each other: as threads of this process; one in each process that a launcher has "
+                   "started, over mpi; or their GPUs over nccl; default: threads, or mpi under a launcher")
+      ->check(oneOf({"threads", "mpi", "nccl"}));
+  command
+      ->add_option("-n,--ranks", options.ranks,
+                   "ranks that work at once; default: those of the launcher, or one for "
+                   "each core")
+      ->check(positiveInteger(mostRanks));
+  command->add_option("--seconds", options.seconds, "about how long to measure")
+      ->check(positiveNumber(mostCalibration))
+      ->capture_default_str();
+  command->add_option("--timeout", run.timeoutSeconds, "seconds that a rank waits for another")
+      ->check(positiveNumber(mostSeconds))
+      ->capture_default_str();
+  return command;
+}
+
 static int runCommandLine(int argc, char **argv) {
   CLI::App app("runs schedules that meshplan compiled", "meshplan-run");
   app.set_version_flag("--version", "meshplan-run " MESHPLAN_VERSION);
@@ -184,6 +210,9 @@ static int runCommandLine(int argc, char **argv) {
   ExportCommandOptions exportOptions;
   CLI::App *exporting = addExport(app, exportOptions);
 
+  CalibrateOptions calibration;
+  CLI::App *calibrating = addCalibrate(app, options, calibration);
+
   auto nearest = [](const std::string &name, const std::vector<std::string> &candidates) {
     return nearestNames(name, candidates);
   };
@@ -199,6 +228,8 @@ static int runCommandLine(int argc, char **argv) {
     return runEval(options);
   if (exporting->parsed())
     return runExport(exportOptions);
+  if (calibrating->parsed())
+    return runCalibrate(options, calibration);
   if (verify->parsed())
     return runVerify(options);
   return forward->parsed() ? runForward(options) : runBench(options);

@@ -50,6 +50,13 @@ struct ExportCommandOptions {
   bool adapters = false, json = false;
 };
 
+/// Options of `calibrate`, which runs no program.
+struct CalibrateOptions {
+  std::string output;
+  int64_t ranks = 0;   ///< 0: those that a launcher has started, else one for each core
+  double seconds = 40; ///< about as long
+};
+
 /// Each runs a subcommand, prints its result or its error, and returns the exit status.
 int runForward(const RunOptions &options);
 int runBench(const RunOptions &options);
@@ -57,6 +64,7 @@ int runVerify(const RunOptions &options);
 int runTrain(const RunOptions &options);
 int runEval(const RunOptions &options);
 int runExport(const ExportCommandOptions &options);
+int runCalibrate(const RunOptions &options, const CalibrateOptions &calibration);
 
 } // namespace meshplan
 

@@ -30,7 +30,7 @@ Status RankRun::load(const RankFeeds &feeds) {
 }
 
 Status RankRun::gather(Reports &reports) {
-  RankReport own{{program.executor().residentBytes(), peak()}, std::move(ownTrace)};
+  RankReport own{{residentBytes(program.walk().view()), peak()}, std::move(ownTrace)};
   // All ranks leave the barrier at the same time, which shows the offset between the clocks of machines.
   MESHPLAN_ASSIGN_OR_RETURN(auto group, world.host().createWorldGroup("world"));
   MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier({.sequence = -1, .origin = "the end of the run"})));
@@ -73,6 +73,8 @@ Status meshplan::runRanks(const RunOptions &options, const Job &job, Ranks &rank
                           const std::function<Status(RankRun &)> &body) {
   installPoolAllocator();
   int64_t worldSize = job.worldSize();
+  if (job.needsNccl())
+    MESHPLAN_RETURN_IF_ERROR(prepareGpuRanks());
   return ranks.run(worldSize, [&](World &hosts) -> Status {
     // The traces are written at the end; a path that cannot be written fails now.
     if (hosts.rank() == 0 && !options.trace.empty())

@@ -131,7 +131,7 @@ Status RankTraining::load() {
 /// Sets the seed of random operators, if the program has any.
 Status RankTraining::setSeed() {
   bool isGiven = std::ranges::any_of(state.settings, [](const auto &each) { return each.first == "seed"; });
-  if (isGiven || !program.executor().numbers().find("seed", 0))
+  if (isGiven || !program.walk().numbers().find("seed", 0))
     return Status();
   return program.setNumber("seed", static_cast<double>(inputs.seed));
 }
@@ -139,7 +139,7 @@ Status RankTraining::setSeed() {
 /// The number of steps done so far, if this run continues the folder and log of the previous one; 0 otherwise.
 int64_t RankTraining::stepsOfThisRun() const {
   bool continues = options.train.resume || isOfFolder(inputs.checkpoint, options.train.checkpoint);
-  return continues ? program.executor().steps() : 0;
+  return continues ? program.walk().steps() : 0;
 }
 
 Status RankTraining::makeReports() {
@@ -177,8 +177,8 @@ Status RankTraining::prepare() {
     checkpoints.emplace(std::move(writer));
   }
   if (inputs.evaluationData) {
-    MESHPLAN_ASSIGN_OR_RETURN(
-        Evaluation made, Evaluation::create(job.artifact, run.world, inputs.evaluationData, train.evaluateBatches));
+    MESHPLAN_ASSIGN_OR_RETURN(Evaluation made,
+                              Evaluation::create(program, inputs.evaluationData, train.evaluateBatches));
     evaluation.emplace(std::move(made));
   }
   return makeReports();
@@ -222,7 +222,7 @@ Status RankTraining::train(TrainResult &result) {
     return Status(status.code(), status.message() + (written.ok() ? where : "; and " + written.message()));
   }
   if (isFirst())
-    result = {program.executor().steps(), trainer->lastLoss(),
+    result = {program.walk().steps(), trainer->lastLoss(),
               std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
   return Status();
 }

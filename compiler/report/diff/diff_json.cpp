@@ -65,6 +65,7 @@ json::Value meshplan::diffToJson(const ReportDiff &diff) {
                                               {"states", toJson(diff.stateBytes)},
                                               {"peak", toJson(diff.peakBytes)},
                                               {"host_peak", toJson(diff.hostPeakBytes)}}},
+                      {"machine", diff.machine.name.empty() ? json::Value(nullptr) : json::fixUTF8(diff.machine.name)},
                       {"time", json::Object{{"compute_ns", toJson(diff.computeTime)},
                                             {"communication_ns", toJson(diff.communicationTime)}}}};
 }

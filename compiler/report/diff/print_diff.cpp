@@ -142,7 +142,7 @@ static void printMemory(const ReportDiff &diff, raw_ostream &stream) {
 }
 
 static void printTime(const ReportDiff &diff, raw_ostream &stream) {
-  stream << "\nestimated time of a rank " << timeBasis << '\n';
+  stream << "\nestimated time of a rank " << timeBasis(diff.machine) << '\n';
   ChangeTable table(formatTime);
   table.add("compute", diff.computeTime);
   table.add("communication", diff.communicationTime);

@@ -137,6 +137,7 @@ ReportDiff meshplan::compareReports(const Report &before, const Report &after) {
   diff.stateBytes = {before.memory.states.largest, after.memory.states.largest};
   diff.peakBytes = {before.memory.peak.largest, after.memory.peak.largest};
   diff.hostPeakBytes = {before.memory.hostPeak, after.memory.hostPeak};
+  diff.machine = before.machine;
   diff.computeTime = {before.time.compute, after.time.compute};
   diff.communicationTime = {before.time.communication, after.time.communication};
   return diff;

@@ -57,6 +57,7 @@ struct ReportDiff {
   std::vector<CollectiveChange> collectives; ///< differing collectives
   Change<int64_t> parameterBytes, constantBytes, inputBytes, stateBytes, peakBytes; ///< of the largest rank
   Change<int64_t> hostPeakBytes;                                                    ///< in host memory
+  MachineReport machine;                                                            ///< of both reports
   Change<int64_t> computeTime, communicationTime;                                   ///< estimates in nanoseconds
 };
 

@@ -55,9 +55,20 @@ int64_t lastDim(const CallView &call, StringRef name) {
   return operand && call.operands[*operand].getRank() > 0 ? call.operands[*operand].getShape().back() : 1;
 }
 
+/// Operands of more than two dims are batches of matrices, unless the second one is a single matrix: then all dims of
+/// the first one but the last are rows.
+static ProductExtents extentsOf(const CallView &call, int64_t contracted) {
+  RankedTensorType result = call.results.front();
+  int64_t elements = result.getNumElements(), n = result.getRank() > 0 ? result.getShape().back() : 1;
+  bool isBatched = result.getRank() > 2 && call.operands.size() > 1 && call.operands[1].getRank() > 2;
+  int64_t m = isBatched ? result.getShape()[result.getRank() - 2] : elements / std::max<int64_t>(n, 1);
+  return {m, n, contracted, isBatched ? elements / std::max<int64_t>(m * n, 1) : 1};
+}
+
 OpCost productCost(const CallView &call, int64_t contracted) {
   OpCost cost = copyCost(call);
   cost.flops = 2 * call.results.front().getNumElements() * contracted;
+  cost.product = extentsOf(call, contracted);
   return cost;
 }
 

@@ -158,6 +158,12 @@ static OpCost convolutionCost(const CallView &call) {
   int64_t sums =
       isTransposedConvolution(call) ? call.operands.front().getNumElements() : call.results.front().getNumElements();
   cost.flops = 2 * sums * terms;
+  // The kernels multiply the patches of all windows, group by group, with the weight.
+  std::optional<unsigned> weight = call.getOperand("weight");
+  bool hasFeatures = weight && call.operands[*weight].getRank() > 0;
+  int64_t groups = groupCount(call), features = hasFeatures ? call.operands[*weight].getShape().front() : 0;
+  if (groups > 0 && features >= groups)
+    cost.product = ProductExtents{sums / features, features / groups, terms, groups};
   cost.workspaceBytes = imageBytes(call, "input") + kernelBytes(call);
   return cost;
 }

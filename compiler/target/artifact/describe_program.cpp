@@ -25,6 +25,8 @@ private:
   void describeInit(const artifact::Init &init);
   void describeInstruction(const artifact::Instruction &instruction);
   void describeCompute(const artifact::Compute &compute);
+  void describePack(const artifact::PackRun &pack);
+  void describeUnpack(const artifact::UnpackRun &unpack);
   void describeStart(const artifact::Start &start);
   void describeArgument(const artifact::Arg &arg);
   void describeInteger(const artifact::IntExpr &expression, int64_t microbatchScale);
@@ -52,7 +54,14 @@ void ProgramDescriber::describeValue(int32_t index) {
   if (index < 0 || index >= static_cast<int32_t>(program.values()->size()))
     return;
   const artifact::Value &value = *program.values()->Get(index);
-  stream << ' ' << artifact::EnumNameDType(value.dtype()) << '[';
+  stream << ' ' << artifact::EnumNameDType(value.dtype());
+  if (value.members() && value.members()->size() > 0) {
+    stream << " packed(";
+    list(value.members(), [&](int32_t member) { stream << 'v' << member; });
+    stream << ')';
+    return;
+  }
+  stream << '[';
   list(value.dims(), [&](const artifact::Dim *dim) {
     if (!textOf(dim->name()).empty())
       stream << textOf(dim->name()) << '=';
@@ -159,20 +168,31 @@ void ProgramDescriber::describeCompute(const artifact::Compute &compute) {
   }
 }
 
+void ProgramDescriber::describePack(const artifact::PackRun &pack) {
+  describeValue(pack.output());
+  stream << " = pack ";
+  list(pack.inputs(), [&](int32_t value) { stream << 'v' << value; });
+  if (pack.in_place())
+    stream << " in place";
+}
+
+void ProgramDescriber::describeUnpack(const artifact::UnpackRun &unpack) {
+  list(unpack.outputs(), [&](int32_t value) { describeValue(value); });
+  stream << " = unpack v" << unpack.input();
+  if (unpack.in_place())
+    stream << " in place";
+  if (unpack.targets() && unpack.targets()->size() > 0) {
+    stream << " into ";
+    list(unpack.targets(), [&](int32_t value) { stream << 'v' << value; });
+  }
+}
+
 void ProgramDescriber::describeStart(const artifact::Start &start) {
-  auto more = [&](const flatbuffers::Vector<int32_t> *values, auto describe) {
-    for (flatbuffers::uoffset_t i = 0; values && i < values->size(); ++i)
-      describe(values->Get(i));
-  };
   describeValue(start.output());
-  more(start.more_outputs(), [&](int32_t value) { describeValue((stream << ", ", value)); });
   stream << " = start " << start.sequence() << ' ' << artifact::EnumNameCollectiveKind(start.kind()) << " v"
          << start.input();
-  more(start.more_inputs(), [&](int32_t value) { stream << ", v" << value; });
-  if (start.targets() && start.targets()->size() > 0) {
-    stream << " into ";
-    list(start.targets(), [&](int32_t value) { stream << 'v' << value; });
-  }
+  if (start.target() >= 0)
+    stream << " into v" << start.target();
   if (start.from_dim() >= 0)
     stream << " from " << start.from_dim();
   if (start.dim() >= 0)
@@ -203,6 +223,12 @@ void ProgramDescriber::describeInstruction(const artifact::Instruction &instruct
   case artifact::Action::Slice:
     describeValue(instruction.action_as_Slice()->output());
     stream << " = slice v" << instruction.action_as_Slice()->input();
+    break;
+  case artifact::Action::PackRun:
+    describePack(*instruction.action_as_PackRun());
+    break;
+  case artifact::Action::UnpackRun:
+    describeUnpack(*instruction.action_as_UnpackRun());
     break;
   case artifact::Action::Free:
     stream << "free ";

@@ -3,11 +3,12 @@
 // One walk over the steps of a program in order. Every sharded result gets a
 // number, which is its index in Program.values; later steps refer to it by that
 // number. Declarations (parameters, inputs, states, settings) fill tables of
-// their own, and actions (compute, start, wait, slice, free) become
-// instructions.
+// their own, and actions (compute, start, wait, slice, pack, unpack, free)
+// become instructions.
 //
-// Results of a collective get their numbers at its start, because the runtime
-// allocates them there; the wait only completes them.
+// The result of a collective gets its number at its start, because the runtime
+// allocates it there; the wait only completes it. A packed result names its
+// members, so the results of its unpack get their numbers there, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,6 +50,7 @@ public:
 
 private:
   LogicalResult addValue(Value value);
+  void addPackedValue(Value value, ValueRange members);
   LogicalResult addStep(Operation &step);
   LogicalResult addGiven(ElementsAttr elements, sched::ParameterOp parameter, artifact::InitT &init);
   LogicalResult addParameter(sched::ParameterOp parameter);
@@ -63,12 +65,22 @@ private:
   LogicalResult addCompute(sched::ComputeOp compute);
   LogicalResult addStart(sched::StartOp start);
   void addWait(sched::WaitOp wait);
+  void addPack(sched::PackOp pack);
+  void addUnpack(sched::UnpackOp unpack);
   void addSlice(sched::SliceOp slice);
   void addFree(sched::FreeOp free);
 
   /// Appends an instruction with the stream and origin of a step.
   template <typename Action> void addInstruction(Operation *step, Action action);
   template <typename Action> void addInstruction(Operation *step, Action action, int32_t origin);
+
+  int32_t numberOf(Value value) const { return static_cast<int32_t>(numbers.lookup(value)); }
+  std::vector<int32_t> numbersOf(ValueRange values) const {
+    std::vector<int32_t> list;
+    for (Value value : values)
+      list.push_back(numberOf(value));
+    return list;
+  }
 
   sched::ProgramOp op;
   ModuleTables &tables;
@@ -115,6 +127,14 @@ LogicalResult ProgramSerializer::addValue(Value value) {
   numbers[value] = program->values.size();
   program->values.push_back(std::move(entry));
   return success();
+}
+
+void ProgramSerializer::addPackedValue(Value value, ValueRange members) {
+  auto entry = std::make_unique<artifact::ValueT>();
+  entry->dtype = program->values[numbers.lookup(members.front())]->dtype;
+  entry->members = numbersOf(members);
+  numbers[value] = program->values.size();
+  program->values.push_back(std::move(entry));
 }
 
 template <typename Action> void ProgramSerializer::addInstruction(Operation *step, Action action, int32_t origin) {
@@ -291,28 +311,55 @@ LogicalResult ProgramSerializer::addCompute(sched::ComputeOp compute) {
 }
 
 LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
-  for (Value result : start.getWait().getResults())
-    if (failed(addValue(result)))
-      return failure();
+  Value result = start.getWait().getResult();
+  if (isa<sched::PackedType>(result.getType())) {
+    auto users = llvm::make_filter_range(result.getUsers(), [](Operation *user) { return isa<sched::UnpackOp>(user); });
+    auto unpack = cast<sched::UnpackOp>(*users.begin());
+    for (Value member : unpack.getResults())
+      if (failed(addValue(member)))
+        return failure();
+    addPackedValue(result, unpack.getResults());
+  } else if (failed(addValue(result))) {
+    return failure();
+  }
   artifact::StartT action;
   action.kind = toArtifact(start.getKind());
   action.communicator = tables.communicators.lookup(start.getCommunicator());
-  auto numberOf = [&](Value value) { return static_cast<int32_t>(numbers.lookup(value)); };
-  ValueRange inputs = start.getInputs(), outputs = start.getWait().getResults();
-  action.input = numberOf(inputs.front());
-  action.output = numberOf(outputs.front());
-  llvm::append_range(action.more_inputs, llvm::map_range(inputs.drop_front(), numberOf));
-  llvm::append_range(action.more_outputs, llvm::map_range(outputs.drop_front(), numberOf));
-  llvm::append_range(action.targets, llvm::map_range(start.getTargets(), numberOf));
+  action.input = numberOf(start.getInput());
+  action.output = numberOf(result);
+  if (start.getTarget())
+    action.target = numberOf(start.getTarget());
   if (std::optional<uint64_t> dim = start.getDim())
     action.dim = static_cast<int32_t>(*dim);
   if (std::optional<uint64_t> dim = start.getFromDim())
     action.from_dim = static_cast<int32_t>(*dim);
   if (base::reduces(start.getKind()))
-    action.reduction = toArtifact(cast<sched::ShardedTensorType>(inputs.front().getType()).getReduction());
+    action.reduction = toArtifact(sched::tensorsOf(start.getInput().getType()).front().getReduction());
   action.sequence = static_cast<int32_t>(start.getSequence());
   addInstruction(start, std::move(action));
   return success();
+}
+
+/// A copy has the origin of the collective that it serves.
+void ProgramSerializer::addPack(sched::PackOp pack) {
+  addPackedValue(pack.getResult(), pack.getTensors());
+  artifact::PackRunT action;
+  action.inputs = numbersOf(pack.getTensors());
+  action.output = numberOf(pack.getResult());
+  action.in_place = pack.getInPlace();
+  Operation *start =
+      *llvm::find_if(pack.getResult().getUsers(), [](Operation *user) { return isa<sched::StartOp>(user); });
+  addInstruction(pack, std::move(action), tables.origins.originOf(start));
+}
+
+void ProgramSerializer::addUnpack(sched::UnpackOp unpack) {
+  artifact::UnpackRunT action;
+  action.input = numberOf(unpack.getPacked());
+  action.outputs = numbersOf(unpack.getResults());
+  action.targets = numbersOf(unpack.getTargets());
+  action.in_place = unpack.getInPlace();
+  Operation *start = unpack.getPacked().getDefiningOp<sched::WaitOp>().getToken().getDefiningOp();
+  addInstruction(unpack, std::move(action), tables.origins.originOf(start));
 }
 
 // The wait has the origin of its start, so that a trace shows both at the same statement.
@@ -342,7 +389,7 @@ void ProgramSerializer::addFree(sched::FreeOp free) {
 
 LogicalResult ProgramSerializer::addStep(Operation &step) {
   for (OpResult result : step.getResults()) {
-    bool isMade = isa<sched::ComputeOp>(step) ? isRead(result) : !isa<sched::WaitOp>(step);
+    bool isMade = isa<sched::ComputeOp>(step) ? isRead(result) : !isa<sched::WaitOp, sched::UnpackOp>(step);
     if (isa<sched::ShardedTensorType>(result.getType()) && isMade && failed(addValue(result)))
       return failure();
   }
@@ -359,6 +406,8 @@ LogicalResult ProgramSerializer::addStep(Operation &step) {
       .Case([&](sched::ComputeOp compute) { return addCompute(compute); })
       .Case([&](sched::StartOp start) { return addStart(start); })
       .Case([&](sched::WaitOp wait) { return addWait(wait), success(); })
+      .Case([&](sched::PackOp pack) { return addPack(pack), success(); })
+      .Case([&](sched::UnpackOp unpack) { return addUnpack(unpack), success(); })
       .Case([&](sched::SliceOp slice) { return addSlice(slice), success(); })
       .Case([&](sched::FreeOp free) { return addFree(free), success(); })
       .Default([](Operation *other) { return other->emitOpError("has no place in the artifact"); });

@@ -24,7 +24,9 @@ using namespace meshplan;
 static void dropLayouts(func::FuncOp function) {
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
     for (StringRef name : {plan::attr::Sharding::getNameStr(), plan::attr::Parts::getNameStr(),
-                           plan::attr::Style::getNameStr(), plan::attr::Init::getNameStr()})
+                           plan::attr::Style::getNameStr(), plan::attr::Init::getNameStr(),
+                           plan::attr::Data::getNameStr(), plan::attr::Unit::getNameStr(),
+                           plan::attr::Keep::getNameStr(), plan::attr::Group::getNameStr()})
       function.removeArgAttr(index, name);
 }
 

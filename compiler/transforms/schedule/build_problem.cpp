@@ -9,15 +9,17 @@
 // bound all ranks.
 
 #include "compiler/transforms/schedule/build_problem.h"
-#include "compiler/scheduling/machine.h"
+#include "compiler/cluster/estimate.h"
 #include "compiler/sharding/coalesced.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/reshard.h"
 #include "compiler/sharding/storage/transfers.h"
 #include "compiler/transforms/schedule/packing_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 using namespace mlir;
 using meshplan::scheduling::Buffer;
@@ -44,6 +46,9 @@ unsigned CommunicatorTable::get(ArrayAttr axes, LayoutTable &layouts) {
   return entry->second;
 }
 
+/// The links of every program, as indices into Problem::links.
+static constexpr unsigned nodeLink = 0, networkLink = 1;
+
 static scheduling::Memory memoryOf(Value value) {
   return plan::isOnHost(value) ? scheduling::Memory::host : scheduling::Memory::device;
 }
@@ -51,9 +56,9 @@ static scheduling::Memory memoryOf(Value value) {
 namespace {
 class Projector {
 public:
-  Projector(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators)
-      : function(function), layouts(layouts), communicators(communicators), registry(OpRegistry::get()),
-        packings(function, layouts) {}
+  Projector(func::FuncOp function, const Cluster &cluster, LayoutTable &layouts, CommunicatorTable &communicators)
+      : function(function), cluster(cluster), layouts(layouts), communicators(communicators),
+        registry(OpRegistry::get()), packings(function, layouts) {}
 
   FailureOr<ProjectedFunction> project();
 
@@ -61,29 +66,37 @@ private:
   LogicalResult projectOp(Operation &op);
   LogicalResult projectReturn(func::ReturnOp op);
   void projectCall(plan::CallOp call);
-  /// Projects coalesced collectives.
+  /// Projects a collective, or several that are coalesced, with the copies that it needs.
   void projectCollectives(ArrayRef<Operation *> ops);
-  void addMoved(scheduling::Operation &operation, Operation *op, ArrayRef<Packing> packing);
+  Packing packingOf(ArrayRef<Operation *> ops);
+  unsigned packedBuffer(ArrayRef<Value> members);
+  void addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayRef<Value> copied, ArrayRef<unsigned> consumed);
+  void produceResults(unsigned index, ArrayRef<Operation *> ops);
+  void setTransfer(scheduling::Operation &operation, double seconds, bool crosses) const;
   void projectSlice(plan::SliceOp op);
   LogicalResult checkType(Operation *op, Type type);
 
   Strides getStrides(Value value, unsigned rankClass);
   CallView viewOnRank(plan::CallOp call, unsigned rankClass);
-  int64_t durationOf(plan::CallOp call, const OpCost &cost, bool isNarrow) const;
+  int64_t durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype) const;
   int64_t contiguousCopyBytes(Value value, unsigned rankClass);
 
   /// Orders an operation that overwrites a buffer after all earlier readers of its storage.
   void waitForReaders(unsigned index);
 
   unsigned addBuffer(Value value, Buffer buffer);
-  scheduling::Operation &addOperation(ArrayRef<Operation *> ops, StringRef name);
+  scheduling::Operation &addOperation(ArrayRef<Operation *> ops, StringRef name, ArrayRef<unsigned> consumed);
+  SmallVector<unsigned> buffersOf(ValueRange values) const {
+    return llvm::map_to_vector(values, [&](Value value) { return bufferOf.lookup(value); });
+  }
 
   func::FuncOp function;
+  const Cluster &cluster;
   LayoutTable &layouts;
   CommunicatorTable &communicators;
   const OpRegistry &registry;
   PackingTable packings;
-  scheduling::Machine machine;
+  DenseMap<unsigned, GroupSpread> groups; ///< by communicator
   DenseMap<Value, unsigned> bufferOf;
   /// Operations that read each storage.
   DenseMap<unsigned, SmallVector<unsigned, 2>> readers;
@@ -96,21 +109,20 @@ private:
 unsigned Projector::addBuffer(Value value, Buffer buffer) {
   unsigned index = result.buffers.size();
   buffer.name = ("value " + Twine(index)).str();
-  bufferOf[value] = index;
+  if (value)
+    bufferOf[value] = index;
   result.buffers.push_back(value);
   result.problem.buffers.push_back(std::move(buffer));
   return index;
 }
 
-scheduling::Operation &Projector::addOperation(ArrayRef<Operation *> ops, StringRef name) {
+scheduling::Operation &Projector::addOperation(ArrayRef<Operation *> ops, StringRef name, ArrayRef<unsigned> consumed) {
   scheduling::Operation &operation = result.problem.operations.emplace_back();
   operation.name = (name + " " + Twine(result.operations.size())).str();
-  operation.stream = computeStream;
-  for (Operation *op : ops)
-    for (Value operand : op->getOperands()) {
-      operation.consumed.push_back(bufferOf.lookup(operand));
-      readers[result.problem.storageOf(operation.consumed.back())].push_back(result.operations.size());
-    }
+  operation.lane = computeLane;
+  operation.consumed.assign(consumed.begin(), consumed.end());
+  for (unsigned buffer : consumed)
+    readers[result.problem.storageOf(buffer)].push_back(result.operations.size());
   result.operations.emplace_back(ops);
   return operation;
 }
@@ -134,28 +146,58 @@ CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
   return view;
 }
 
-int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, bool isNarrow) const {
+static int64_t toNanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+
+int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype) const {
+  auto flops = static_cast<double>(cost.flops), bytes = static_cast<double>(cost.bytes);
   if (isTransfer(call))
-    return scheduling::transferTime(machine, cost.bytes / 2); // each byte is read on one side and written on the other
-  if (plan::isOnHost(call.getResult(0)))
-    return scheduling::hostTime(machine, cost.bytes);
-  return scheduling::computeTime(machine, cost.flops, cost.bytes, isNarrow);
+    return toNanoseconds(transferSeconds(cluster, bytes / 2)); // each byte is read on one side and written on the other
+  if (call.getNumResults() != 0 && plan::isOnHost(call.getResult(0)))
+    return toNanoseconds(hostSeconds(cluster, bytes));
+  OperatorWork work{call.getTarget(), dtype, flops, bytes};
+  if (const std::optional<ProductExtents> &product = cost.product)
+    work.product = ProductShape{static_cast<double>(product->m), static_cast<double>(product->n),
+                                static_cast<double>(product->k), static_cast<double>(product->count)};
+  return toNanoseconds(operatorSeconds(cluster, work));
+}
+
+/// The dtype that decides how fast an operator computes: that of its first operand of floats, else of its first result.
+static std::string computeDtype(plan::CallOp call) {
+  auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
+  auto operand = llvm::find_if(call.getOperandTypes(), isFloat);
+  Type element;
+  if (operand != call.getOperandTypes().end())
+    element = getElementTypeOrSelf(*operand);
+  else if (call.getNumResults() != 0)
+    element = getElementTypeOrSelf(call.getResultTypes().front());
+  std::string text;
+  llvm::raw_string_ostream(text) << element;
+  return text;
+}
+
+/// The cost of a call on a rank. An operator without a cost is taken to read its operands and to write its results.
+static OpCost costOrBytes(const CallView &view, const OpRecord *record) {
+  if (record && record->cost)
+    return record->cost(view);
+  OpCost cost;
+  cost.bytes = trafficBytes(view);
+  return cost;
 }
 
 void Projector::projectCall(plan::CallOp call) {
-  scheduling::Operation &operation = addOperation(call.getOperation(), call.getTarget());
+  scheduling::Operation &operation = addOperation(call.getOperation(), call.getTarget(), buffersOf(call.getOperands()));
   if (call.getNumResults() != 0)
     operation.memory = memoryOf(call.getResult(0));
   const OpRecord *record = registry.lookup(call.getTarget());
   // A reshape may be a view on one rank and a copy on another. It then counts as a copy on both.
   bool aliases = !operation.consumed.empty();
-  bool isNarrow = !operation.consumed.empty() && getElementTypeOrSelf(call.getOperand(0)).getIntOrFloatBitWidth() <= 16;
+  std::string dtype = computeDtype(call);
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
     CallView view = viewOnRank(call, rankClass);
-    OpCost cost = costOf(view, record);
+    OpCost cost = costOrBytes(view, record);
     operation.workspace.push_back(cost.workspaceBytes);
     // Ranks wait for the slowest one.
-    operation.duration = std::max(operation.duration, durationOf(call, cost, isNarrow));
+    operation.duration = std::max(operation.duration, durationOf(call, cost, dtype));
     aliases &= cost.aliases;
     for (auto [index, value] : llvm::enumerate(call.getResults()))
       stridesOf[value].push_back(meshplan::stridesOf(view, record, index));
@@ -190,7 +232,7 @@ void Projector::waitForReaders(unsigned index) {
 /// A slice is a view unless sliceIsCopied, with one exception: a flat slice copies, because the slice of a parameter is
 /// updated separately from it. A flat slice of a tensor that is not row-major first copies it.
 void Projector::projectSlice(plan::SliceOp op) {
-  scheduling::Operation &operation = addOperation(op.getOperation(), "slice");
+  scheduling::Operation &operation = addOperation(op.getOperation(), "slice", buffersOf(op.getInput()));
   Buffer buffer;
   auto dimsOf = [&](Value value) {
     return llvm::map_to_vector(layouts.get(value.getType()).type.getDims(), sched::toDimSharding);
@@ -215,50 +257,107 @@ int64_t Projector::contiguousCopyBytes(Value value, unsigned rankClass) {
   return StridedShape{layout.local[rankClass].getShape(), strides}.isContiguous() ? 0 : layout.bytes[rankClass];
 }
 
-/// Adds the result of a collective, and the memory of the transfer for each rank class: the buffers into which it is
-/// packed and from which it is unpacked, or a row-major copy of the input.
-void Projector::addMoved(scheduling::Operation &operation, Operation *op, ArrayRef<Packing> packing) {
-  // Copies, not references: the second `get` may move the table.
-  const ResolvedLayout input = layouts.get(op->getOperand(0).getType());
-  const ResolvedLayout output = layouts.get(op->getResult(0).getType());
-  Value target = targetOf(op);
-  for (auto [rankClass, copies] : llvm::enumerate(packing)) {
-    // A backend reads row-major memory. What is packed is row-major already.
-    int64_t sent = copies.packs ? input.bytes[rankClass] : contiguousCopyBytes(op->getOperand(0), rankClass);
-    operation.workspace[rankClass] += sent + (copies.unpacks ? output.bytes[rankClass] : 0);
-    // A result that is unpacked is allocated when the transfer is complete. What was sent is freed first; the received
-    // buffer stays until it is unpacked.
-    bool isLate = !target && copies.unpacks;
-    operation.lateResults[rankClass] += isLate ? output.bytes[rankClass] : 0;
-    operation.earlyFreed[rankClass] += isLate ? sent : 0;
+/// What is copied. All ranks run the same operations, so a copy that the ranks of one class need is made on all. A
+/// single tensor that is not row-major is copied, too.
+Packing Projector::packingOf(ArrayRef<Operation *> ops) {
+  Packing copies;
+  for (const Packing &ofClass : packings.get(ops)) {
+    copies.packs |= ofClass.packs;
+    copies.unpacks |= ofClass.unpacks;
   }
+  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
+    copies.packs |= ops.size() == 1 && contiguousCopyBytes(ops.front()->getOperand(0), rankClass) > 0;
+  return copies;
+}
+
+/// A buffer with the elements of all these values.
+unsigned Projector::packedBuffer(ArrayRef<Value> members) {
   Buffer buffer;
-  buffer.bytes = target ? ClassBytes(layouts.rankClasses(), 0) : output.bytes;
-  if (target) {
-    buffer.viewOf = bufferOf.lookup(target);
-    operation.overwritten.push_back(*buffer.viewOf);
+  buffer.bytes.assign(layouts.rankClasses(), 0);
+  for (Value member : members)
+    for (auto [sum, bytes] : llvm::zip_equal(buffer.bytes, layouts.get(member.getType()).bytes))
+      sum += bytes;
+  return addBuffer(Value(), std::move(buffer));
+}
+
+/// Adds an operation that copies these tensors into the buffer of a collective, or out of it.
+void Projector::addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayRef<Value> copied,
+                        ArrayRef<unsigned> consumed) {
+  scheduling::Operation &copy = addOperation(ops, kind == scheduling::Copy::pack ? "pack" : "unpack", consumed);
+  copy.copy = kind;
+  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
+    int64_t bytes = 0;
+    for (Value value : copied)
+      bytes += layouts.get(value.getType()).bytes[rankClass];
+    OperatorWork work{.target = copy.copy == scheduling::Copy::pack ? "sched.pack" : "sched.unpack",
+                      .dtype = "f32",
+                      .bytes = static_cast<double>(2 * bytes)};
+    copy.duration = std::max(copy.duration, toNanoseconds(operatorSeconds(cluster, work)));
   }
-  operation.produced.push_back(addBuffer(op->getResult(0), std::move(buffer)));
+}
+
+/// The results of a collective are produced by it, or by the operation that unpacks them: new tensors, or those that
+/// they overwrite.
+void Projector::produceResults(unsigned index, ArrayRef<Operation *> ops) {
+  scheduling::Operation &operation = result.problem.operations[index];
+  for (Operation *op : ops) {
+    Buffer buffer;
+    Value target = targetOf(op);
+    buffer.bytes = target ? ClassBytes(layouts.rankClasses(), 0) : layouts.get(op->getResult(0).getType()).bytes;
+    if (target) {
+      buffer.viewOf = bufferOf.lookup(target);
+      operation.overwritten.push_back(*buffer.viewOf);
+      if (!llvm::is_contained(operation.consumed, *buffer.viewOf)) {
+        operation.consumed.push_back(*buffer.viewOf);
+        readers[result.problem.storageOf(*buffer.viewOf)].push_back(index);
+      }
+    }
+    operation.produced.push_back(addBuffer(op->getResult(0), std::move(buffer)));
+  }
+  waitForReaders(index);
+}
+
+/// A collective that takes `seconds` alone: the latency of its link, and as many bytes as the link moves in the rest.
+/// An attained time is longer than that of the bytes alone, so these are more than the collective sends.
+void Projector::setTransfer(scheduling::Operation &operation, double seconds, bool crosses) const {
+  const LinkRates &link = crosses ? cluster.network : cluster.node;
+  double latency = std::min(seconds, link.latencySeconds);
+  operation.latency = toNanoseconds(latency);
+  operation.transfers = {{crosses ? networkLink : nodeLink, std::llround((seconds - latency) * link.bytes)}};
 }
 
 void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   Operation &first = *ops.front();
   unsigned communicator = communicators.get(first.getAttrOfType<ArrayAttr>("axes"), layouts);
-  scheduling::Operation &operation = addOperation(ops, first.getName().stripDialect());
-  operation.stream = communicationStream;
+  auto inputs = llvm::map_to_vector(ops, [](Operation *op) { return op->getOperand(0); });
+  auto results = llvm::map_to_vector(ops, [](Operation *op) -> Value { return op->getResult(0); });
+  Packing copies = packingOf(ops);
+  SmallVector<unsigned> sent = buffersOf(inputs);
+  if (copies.packs) {
+    addCopy(scheduling::Copy::pack, ops, inputs, sent);
+    sent = {packedBuffer(inputs)};
+    result.problem.operations.back().produced = {sent.front()};
+  }
+  unsigned index = result.operations.size();
+  scheduling::Operation &operation = addOperation(ops, first.getName().stripDialect(), sent);
+  operation.lane = communicationLane;
   operation.communicator = communicator;
   operation.blocking = first.hasAttr("blocking");
   ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
-  double sent = 0;
+  double bytes = 0;
   for (Operation *op : ops)
-    sent += sentBytes(op, plan::getMesh(op));
-  operation.duration = scheduling::collectiveTime(machine, sent, scheduling::groupSpan(axes, layouts.axisSizes()));
-  ClassBytes none(layouts.rankClasses(), 0);
-  operation.workspace = operation.lateResults = operation.earlyFreed = none;
-  ClassPacking packing = packings.get(ops);
-  for (Operation *op : ops)
-    addMoved(operation, op, packing);
-  waitForReaders(result.operations.size() - 1);
+    bytes += sentBytes(op, plan::getMesh(op));
+  auto [group, isNew] = groups.try_emplace(communicator);
+  if (isNew)
+    group->second = groupSpread(axes, layouts.axisSizes(), cluster.ranksPerNode());
+  StringRef kind = base::stringifyCollectiveKind(*plan::collectiveKindOf(&first));
+  setTransfer(operation, collectiveSeconds(cluster, {kind, bytes, group->second}), group->second.crosses());
+  if (!copies.unpacks)
+    return produceResults(index, ops);
+  unsigned received = packedBuffer(results);
+  result.problem.operations[index].produced = {received};
+  addCopy(scheduling::Copy::unpack, ops, results, {received});
+  produceResults(index + 1, ops);
 }
 
 LogicalResult Projector::checkType(Operation *op, Type type) {
@@ -316,7 +415,11 @@ LogicalResult Projector::projectOp(Operation &op) {
 FailureOr<ProjectedFunction> Projector::project() {
   result.problem.rankClasses = layouts.rankClasses();
   result.problem.handover.assign(layouts.rankClasses(), 0);
-  result.problem.streams = {"compute", "communication"};
+  result.problem.lanes = {{"compute"}, {"communication", scheduling::LaneKind::collectives}};
+  auto rateOf = [](const LinkRates &link) { return std::max<int64_t>(1, std::llround(link.bytes)); };
+  result.problem.links = {{"node", rateOf(cluster.node)}, {"network", rateOf(cluster.network)}};
+  result.problem.overlapSpeed = {.compute = std::llround(1000 / cluster.overlap.compute),
+                                 .transfer = std::llround(1000 / cluster.overlap.communication)};
   for (BlockArgument argument : function.getArguments()) {
     if (failed(checkType(function, argument.getType())))
       return failure();
@@ -333,8 +436,9 @@ FailureOr<ProjectedFunction> Projector::project() {
   return std::move(result);
 }
 
-FailureOr<ProjectedFunction> project(func::FuncOp function, LayoutTable &layouts, CommunicatorTable &communicators) {
-  return Projector(function, layouts, communicators).project();
+FailureOr<ProjectedFunction> project(func::FuncOp function, const Cluster &cluster, LayoutTable &layouts,
+                                     CommunicatorTable &communicators) {
+  return Projector(function, cluster, layouts, communicators).project();
 }
 
 } // namespace meshplan

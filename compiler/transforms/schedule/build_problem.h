@@ -3,6 +3,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_BUILD_PROBLEM_H
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_BUILD_PROBLEM_H
 
+#include "compiler/cluster/cluster.h"
 #include "compiler/scheduling/problem.h"
 #include "compiler/transforms/schedule/layout_table.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -10,9 +11,8 @@
 
 namespace meshplan {
 
-/// The streams of every program, as indices into Problem::streams. Collectives are on the second, all else on the
-/// first.
-inline constexpr unsigned computeStream = 0, communicationStream = 1;
+/// The lanes of every program, as indices into Problem::lanes. Collectives are on the second, all else on the first.
+inline constexpr unsigned computeLane = 0, communicationLane = 1;
 
 /// A communicator for each distinct list of axes, in the order of first use. All programs of a module share the table.
 class CommunicatorTable {
@@ -30,18 +30,21 @@ private:
 /// A problem, and the IR that its indices refer to.
 struct ProjectedFunction {
   scheduling::Problem problem;
-  /// A single op, or coalesced collectives.
+  /// A single op, or coalesced collectives; those of an operation that copies for a collective, too.
   std::vector<llvm::SmallVector<mlir::Operation *, 1>> operations;
+  /// Null for what a collective sends or receives packed.
   std::vector<mlir::Value> buffers;
 };
 
 /// Projects a function. Arguments and constants become permanent buffers. Calls, slices and collectives become
-/// operations; adjacent collectives of one bucket become a single operation. Returned values are kept. Results that the
-/// records declare to be views share the storage of their operand.
+/// operations; adjacent collectives of one bucket become a single operation. A collective that cannot move its tensors
+/// where they are has an operation that packs them before it, or one that unpacks them after it, or both. Returned
+/// values are kept. Results that the records declare to be views share the storage of their operand. Durations are
+/// those of `cluster`.
 ///
 /// Fails with a diagnostic at the op if a sharding is undecided, if partition should not have left the op, or if a
 /// result is partial.
-mlir::FailureOr<ProjectedFunction> project(mlir::func::FuncOp function, LayoutTable &layouts,
+mlir::FailureOr<ProjectedFunction> project(mlir::func::FuncOp function, const Cluster &cluster, LayoutTable &layouts,
                                            CommunicatorTable &communicators);
 
 } // namespace meshplan

@@ -94,11 +94,23 @@ sched::PeakAttr describePeak(func::FuncOp function, const ProjectedFunction &pro
                              const scheduling::Solution &solution, unsigned rankClass) {
   scheduling::HeldAtPeak held = scheduling::heldAtPeak(projection.problem, solution, rankClass);
   HeldList list;
-  for (auto [buffer, bytes] : held.storages)
-    list.add(describe(projection.buffers[buffer]), 1, bytes);
+  auto producers = projection.problem.producers();
+  for (auto [buffer, bytes] : held.storages) {
+    Value value = projection.buffers[buffer];
+    if (value) {
+      list.add(describe(value), 1, bytes);
+      continue;
+    }
+    Described moved = describe(*projection.operations[*producers[buffer]].front());
+    list.add({"buffer of " + moved.what, moved.module}, 1, bytes);
+  }
   Described place{"end", ""};
-  if (held.operation)
+  if (held.operation) {
     place = describe(*projection.operations[*held.operation].front());
+    scheduling::Copy copy = projection.problem.operations[*held.operation].copy;
+    if (copy != scheduling::Copy::none)
+      place.what = (copy == scheduling::Copy::pack ? "pack for " : "unpack of ") + place.what;
+  }
   // Temporaries have no name in the model, so they are listed under the op that needs them.
   list.add({"workspace of " + place.what, place.module}, 1, held.workspace);
   return list.at(place, function.getContext());

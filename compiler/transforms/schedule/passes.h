@@ -3,6 +3,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_PASSES_H
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_PASSES_H
 
+#include "compiler/cluster/cluster.h"
 #include "dialect/sched/sched.h"
 #include "mlir/Pass/Pass.h"
 
@@ -11,6 +12,9 @@ namespace meshplan {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "compiler/transforms/schedule/passes.h.inc"
+
+/// The pass with the durations of `cluster`.
+std::unique_ptr<mlir::Pass> createSchedule(std::shared_ptr<const Cluster> cluster);
 
 } // namespace meshplan
 

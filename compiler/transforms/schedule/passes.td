@@ -12,7 +12,7 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
     are complete, on the stream `communication`, and a wait before its first use; values are freed after their last use.
     The rules, and the bounds on the memory that this costs, are those of programOrder in
     compiler/scheduling/algorithms.h. The schedule is verified before it is written. There is one communicator for each
-    distinct list of axes. A function of the role `reference` runs on one rank, every other function on all ranks.
+    distinct list of axes. Durations are estimated for a cluster (compiler/cluster). A function of the role `reference` runs on one rank, every other function on all ranks.
 
     ```mlir
     %1 = plan.all_reduce %0 [#plan.axis<"tp">] : ...
@@ -24,6 +24,8 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
     sched.free %0 on @compute : ...
     ```
   }];
+  let options = [Option<"preset", "preset", "std::string", /*default=*/"\"cpu\"",
+                        "preset cluster that durations are estimated for, if the pass is not created with a cluster">];
   let dependentDialects = ["::meshplan::sched::SchedDialect"];
 }
 

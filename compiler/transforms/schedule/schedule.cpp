@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/cluster/read_cluster.h"
 #include "compiler/scheduling/algorithms.h"
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/transforms/schedule/passes.h"
@@ -19,12 +20,12 @@ namespace meshplan {
 #include "compiler/transforms/schedule/passes.h.inc"
 
 /// Solves one function and writes its program.
-static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function, LayoutTable &layouts,
-                                      CommunicatorTable &communicators) {
+static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function, const Cluster &cluster,
+                                      LayoutTable &layouts, CommunicatorTable &communicators) {
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitError() << "cannot be scheduled: it has " << function.getBody().getBlocks().size()
                                 << " blocks, must have one";
-  FailureOr<ProjectedFunction> projection = project(function, layouts, communicators);
+  FailureOr<ProjectedFunction> projection = project(function, cluster, layouts, communicators);
   if (failed(projection))
     return failure();
   llvm::Expected<scheduling::Solution> solution = scheduling::programOrder(projection->problem);
@@ -116,6 +117,17 @@ static void inlineNestedModules(ModuleOp module) {
 namespace {
 struct Schedule : public impl::ScheduleBase<Schedule> {
   using ScheduleBase::ScheduleBase;
+  explicit Schedule(std::shared_ptr<const Cluster> cluster) : cluster(std::move(cluster)) {}
+
+  LogicalResult initialize(MLIRContext *context) final {
+    if (cluster)
+      return success();
+    const ClusterPreset *found = findClusterPreset(preset);
+    if (!found)
+      return emitError(UnknownLoc::get(context)) << "there is no preset '" << preset << "'";
+    cluster = std::make_shared<const Cluster>(clusterOfPreset(*found));
+    return success();
+  }
 
   void runOnOperation() final {
     ModuleOp module = getOperation();
@@ -135,7 +147,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     for (func::FuncOp function : functions) {
       LayoutTable &layouts = plan::roleOf(function) == base::ProgramRole::reference ? oneRank : allRanks;
-      if (failed(scheduleFunction(builder, function, layouts, communicators)))
+      if (failed(scheduleFunction(builder, function, *cluster, layouts, communicators)))
         return signalPassFailure();
     }
     builder.setInsertionPoint(mesh);
@@ -148,7 +160,13 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     addMicrobatchPrograms(module);
     includeTraining(module);
   }
+
+  std::shared_ptr<const Cluster> cluster;
 };
 } // namespace
+
+std::unique_ptr<Pass> createSchedule(std::shared_ptr<const Cluster> cluster) {
+  return std::make_unique<Schedule>(std::move(cluster));
+}
 
 } // namespace meshplan

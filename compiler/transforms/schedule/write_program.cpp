@@ -9,6 +9,7 @@
 #include "compiler/transforms/schedule/write_program.h"
 #include "compiler/scheduling/asked_outputs.h"
 #include "compiler/scheduling/memory_profile.h"
+#include "compiler/scheduling/simulate.h"
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/storage/storages.h"
@@ -48,7 +49,7 @@ class ProgramWriter {
 public:
   ProgramWriter(OpBuilder &builder, func::FuncOp function, const ProjectedFunction &projection, LayoutTable &layouts)
       : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
-        arguments(function), location(function.getLoc()), compute(stream(computeStream)) {}
+        arguments(function), location(function.getLoc()), compute(stream(computeLane)) {}
 
   void write(const scheduling::Solution &solution);
 
@@ -57,7 +58,7 @@ private:
   /// The largest and the smallest peak if only the loss is an output.
   std::pair<int64_t, int64_t> peaksForLoss(const scheduling::Solution &solution);
   sched::PeakAttr peakOf(const scheduling::Solution &solution);
-  sched::TimeAttr timeOf();
+  sched::TimeAttr timeOf(const scheduling::Solution &solution);
   void writeArguments();
   /// A state of the optimizer, or a setting.
   Value writeGiven(BlockArgument argument, StringAttr name);
@@ -65,20 +66,29 @@ private:
   void writeBuffers();
   void writeConstants();
   void writeSteps(ArrayRef<Step> steps);
-  void writeRun(Operation &op);
+  void writeRun(unsigned index);
+  void writeCopy(unsigned index);
   /// Marks the gradient before an optimizer call, where it is reduced and alive.
   void writeGradient(plan::CallOp call);
-  /// The targets that the results of collectives replace.
-  SmallVector<Value> targetsOf(ArrayRef<Operation *> ops) const;
+  Value packInPlace(ValueRange tensors, Location at);
   void writeStart(unsigned index);
   void writeWait(unsigned index);
   void writeFrees(ArrayRef<Step> frees);
   void writeOutputs();
 
   FlatSymbolRefAttr stream(unsigned index) const {
-    return FlatSymbolRefAttr::get(builder.getContext(), problem.streams[index]);
+    return FlatSymbolRefAttr::get(builder.getContext(), problem.lanes[index].name);
   }
-  Type typeOf(Value value) { return layouts.get(value.getType()).type; }
+  sched::ShardedTensorType typeOf(Value value) { return layouts.get(value.getType()).type; }
+  sched::PackedType packedType(ArrayRef<Operation *> ops, function_ref<Value(Operation *)> member) {
+    return sched::PackedType::get(builder.getContext(),
+                                  llvm::map_to_vector(ops, [&](Operation *op) { return typeOf(member(op)); }));
+  }
+  /// The value of a buffer of the problem.
+  Value valueOf(unsigned buffer) const {
+    Value source = projection.buffers[buffer];
+    return source ? values.lookup(source) : packed.lookup(buffer);
+  }
 
   OpBuilder &builder;
   func::FuncOp function;
@@ -90,7 +100,10 @@ private:
   Location location;
   FlatSymbolRefAttr compute;
   IRMapping values;
-  DenseMap<unsigned, Value> tokens;
+  DenseMap<unsigned, Value> packed; ///< by buffer: what is sent or received packed
+  DenseMap<unsigned, Value> tokens; ///< by operation
+  /// What a collective in flight reads or writes in place of several tensors, to be freed after its wait.
+  DenseMap<unsigned, SmallVector<Value, 2>> packedInPlace;
   int64_t sequence = 0;
 };
 } // namespace
@@ -166,12 +179,9 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
                                 leastEvaluation);
 }
 
-sched::TimeAttr ProgramWriter::timeOf() {
-  // Sums, not a makespan: they say how much there is to overlap, not how much is overlapped.
-  int64_t times[2] = {0, 0};
-  for (const scheduling::Operation &operation : problem.operations)
-    times[operation.isCollective()] += operation.duration;
-  return sched::TimeAttr::get(builder.getContext(), times[0], times[1]);
+sched::TimeAttr ProgramWriter::timeOf(const scheduling::Solution &solution) {
+  scheduling::Timeline timeline = scheduling::simulate(problem, solution);
+  return sched::TimeAttr::get(builder.getContext(), timeline.busy[computeLane], timeline.busy[communicationLane]);
 }
 
 void ProgramWriter::writeArguments() {
@@ -247,7 +257,29 @@ void ProgramWriter::writeGradient(plan::CallOp call) {
     sched::GradientOp::create(builder, call.getLoc(), values.lookup(call.getOperand(*gradient)), owner);
 }
 
-void ProgramWriter::writeRun(Operation &op) {
+/// Packs what a collective sends, or unpacks what it has received.
+void ProgramWriter::writeCopy(unsigned index) {
+  const scheduling::Operation &copy = problem.operations[index];
+  ArrayRef<Operation *> ops = projection.operations[index];
+  if (copy.copy == scheduling::Copy::pack) {
+    auto tensors = llvm::map_to_vector(copy.consumed, [&](unsigned buffer) { return valueOf(buffer); });
+    packed[copy.produced.front()] =
+        sched::PackOp::create(builder, location, packedType(ops, [](Operation *op) { return op->getOperand(0); }),
+                              tensors, UnitAttr(), compute);
+    return;
+  }
+  auto types = llvm::map_to_vector(ops, [&](Operation *op) -> Type { return typeOf(op->getResult(0)); });
+  auto targets = llvm::map_to_vector(copy.overwritten, [&](unsigned buffer) { return valueOf(buffer); });
+  auto unpack = sched::UnpackOp::create(builder, location, types, packed.lookup(copy.consumed.front()), targets,
+                                        UnitAttr(), compute);
+  for (auto [op, result] : llvm::zip_equal(ops, unpack.getResults()))
+    values.map(op->getResult(0), result);
+}
+
+void ProgramWriter::writeRun(unsigned index) {
+  if (problem.operations[index].copy != scheduling::Copy::none)
+    return writeCopy(index);
+  Operation &op = *projection.operations[index].front();
   if (auto slice = dyn_cast<plan::SliceOp>(op)) {
     auto written = sched::SliceOp::create(builder, op.getLoc(), typeOf(slice.getResult()),
                                           values.lookup(slice.getInput()), compute);
@@ -257,7 +289,7 @@ void ProgramWriter::writeRun(Operation &op) {
   auto call = cast<plan::CallOp>(op);
   writeGradient(call);
   SmallVector<Value> operands = llvm::map_to_vector(call.getOperands(), [&](Value v) { return values.lookup(v); });
-  SmallVector<Type> types = llvm::map_to_vector(call.getResults(), [&](Value value) { return typeOf(value); });
+  SmallVector<Type> types = llvm::map_to_vector(call.getResults(), [&](Value value) -> Type { return typeOf(value); });
   // The runtime gives the result the memory of the operand that it overwrites.
   SmallVector<int64_t> overwritten;
   if (const OpRecord *record = OpRegistry::get().lookup(call.getTarget()))
@@ -270,44 +302,72 @@ void ProgramWriter::writeRun(Operation &op) {
   values.map(call.getResults(), written.getResults());
 }
 
-SmallVector<Value> ProgramWriter::targetsOf(ArrayRef<Operation *> ops) const {
-  SmallVector<Value> targets;
-  for (Operation *op : ops)
-    if (Value target = targetOf(op))
-      targets.push_back(values.lookup(target));
-  return targets;
+/// Tensors that are adjacent in a buffer, as one value; a single tensor is itself.
+Value ProgramWriter::packInPlace(ValueRange tensors, Location at) {
+  if (tensors.size() == 1)
+    return tensors.front();
+  auto members =
+      llvm::map_to_vector(tensors, [](Value each) { return cast<sched::ShardedTensorType>(each.getType()); });
+  return sched::PackOp::create(builder, at, sched::PackedType::get(builder.getContext(), members), tensors,
+                               builder.getUnitAttr(), compute);
 }
 
 void ProgramWriter::writeStart(unsigned index) {
   ArrayRef<Operation *> ops = projection.operations[index];
   Operation &op = *ops.front();
-  auto token = sched::TokenType::get(builder.getContext(), llvm::map_to_vector(ops, [&](Operation *each) {
-                                       return cast<sched::ShardedTensorType>(typeOf(each->getResult(0)));
-                                     }));
-  SmallVector<Value> inputs =
-      llvm::map_to_vector(ops, [&](Operation *each) { return values.lookup(each->getOperand(0)); });
-  auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
   const scheduling::Operation &operation = problem.operations[index];
+  SmallVector<Value> sent, targets;
+  // Without a packed buffer, what is read is the inputs, and the targets if they are others.
+  for (unsigned buffer :
+       ArrayRef(operation.consumed).take_front(projection.buffers[operation.consumed.front()] ? ops.size() : 1))
+    sent.push_back(valueOf(buffer));
+  for (unsigned buffer : operation.overwritten)
+    targets.push_back(valueOf(buffer));
+  Value input = packInPlace(sent, op.getLoc());
+  Value target = targets.empty() ? Value() : targets == sent ? input : packInPlace(targets, op.getLoc());
+  for (Value value : {input, target})
+    if (auto pack = value ? value.getDefiningOp<sched::PackOp>() : sched::PackOp();
+        pack && pack.getInPlace() && !llvm::is_contained(packedInPlace[index], value))
+      packedInPlace[index].push_back(value);
+  Type result = packedType(ops, [](Operation *each) { return each->getResult(0); });
+  if (ops.size() == 1 && projection.buffers[operation.produced.front()])
+    result = typeOf(op.getResult(0));
+  auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
   auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
   // All ranks issue collectives in this order, or they would wait for each other forever.
   tokens[index] = sched::StartOp::create(
-      builder, op.getLoc(), token, sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)),
-      inputs, dim, op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.stream),
+      builder, op.getLoc(), sched::TokenType::get(builder.getContext(), result),
+      sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input, dim,
+      op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.lane),
       builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
-      op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op), targetsOf(ops));
+      op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op), target);
 }
 
 void ProgramWriter::writeWait(unsigned index) {
   ArrayRef<Operation *> ops = projection.operations[index];
-  SmallVector<Type> types = llvm::map_to_vector(ops, [&](Operation *each) { return typeOf(each->getResult(0)); });
-  auto wait = sched::WaitOp::create(builder, ops.front()->getLoc(), types, tokens.lookup(index), compute);
-  for (auto [op, result] : llvm::zip_equal(ops, wait.getResults()))
-    values.map(op->getResult(0), result);
+  auto token = cast<TypedValue<sched::TokenType>>(tokens.lookup(index));
+  auto wait = sched::WaitOp::create(builder, ops.front()->getLoc(), token.getType().getResult(), token, compute);
+  SmallVector<Value, 2> over = packedInPlace.lookup(index);
+  unsigned produced = problem.operations[index].produced.front();
+  if (!projection.buffers[produced]) {
+    packed[produced] = wait.getResult();
+  } else if (isa<sched::PackedType>(wait.getResult().getType())) {
+    // The collective has written into a buffer, in which the results are.
+    auto types = llvm::map_to_vector(ops, [&](Operation *op) -> Type { return typeOf(op->getResult(0)); });
+    auto unpack = sched::UnpackOp::create(builder, ops.front()->getLoc(), types, wait.getResult(), ValueRange(),
+                                          builder.getUnitAttr(), compute);
+    for (auto [op, result] : llvm::zip_equal(ops, unpack.getResults()))
+      values.map(op->getResult(0), result);
+    over.push_back(wait.getResult());
+  } else {
+    values.map(ops.front()->getResult(0), wait.getResult());
+  }
+  if (!over.empty())
+    sched::FreeOp::create(builder, ops.front()->getLoc(), over, compute);
 }
 
 void ProgramWriter::writeFrees(ArrayRef<Step> frees) {
-  SmallVector<Value> dead =
-      llvm::map_to_vector(frees, [&](Step step) { return values.lookup(projection.buffers[step.index]); });
+  SmallVector<Value> dead = llvm::map_to_vector(frees, [&](Step step) { return valueOf(step.index); });
   sched::FreeOp::create(builder, location, dead, compute);
 }
 
@@ -324,7 +384,7 @@ void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
       // A free has no op of its own in the function; the step before it is why the buffer is dead.
       location = projection.operations[step.index].front()->getLoc();
       if (step.kind == scheduling::StepKind::run)
-        writeRun(*projection.operations[step.index].front());
+        writeRun(step.index);
       else if (step.kind == scheduling::StepKind::start)
         writeStart(step.index);
       else
@@ -355,8 +415,8 @@ void ProgramWriter::write(const scheduling::Solution &solution) {
   if (plan::roleOf(function) == base::ProgramRole::reference)
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
   auto program = sched::ProgramOp::create(
-      builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices, memoryOf(solution), timeOf(),
-      plan::opAttr<plan::attr::Runs>(function), plan::opAttr<plan::attr::RunsBefore>(function),
+      builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices, memoryOf(solution),
+      timeOf(solution), plan::opAttr<plan::attr::Runs>(function), plan::opAttr<plan::attr::RunsBefore>(function),
       plan::opAttr<plan::attr::Guard>(function), peakOf(solution));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());

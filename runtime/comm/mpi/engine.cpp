@@ -200,6 +200,8 @@ void Engine::removeDone() {
 }
 
 Status Engine::turn(bool &any) {
+  if (options.beforeProgress && !exchanges.empty())
+    options.beforeProgress();
   MESHPLAN_RETURN_IF_ERROR(runTasks(any));
   if (!broken) {
     auto polled =

@@ -22,6 +22,7 @@ struct EngineOptions {
   std::function<Status()> interruption;
   /// See RankOptions. Called by the progress thread.
   std::function<void(const Status &cause)> onStuck;
+  std::function<void()> beforeProgress = nullptr;
 };
 
 class Engine {

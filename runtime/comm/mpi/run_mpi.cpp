@@ -60,8 +60,10 @@ Status MpiProcess::run(const RankOptions &options, const RankBody &body, int64_t
   if (communicator == mpi().nullComm)
     return Status();
   Transport transport(communicator);
-  EngineOptions engineOptions{
-      .timeout = options.timeout, .interruption = [this] { return takeEndingSignal(ownRank); }, .onStuck = nullptr};
+  EngineOptions engineOptions{.timeout = options.timeout,
+                              .interruption = [this] { return takeEndingSignal(ownRank); },
+                              .onStuck = nullptr,
+                              .beforeProgress = options.beforeProgress};
   if (options.onStuck)
     engineOptions.onStuck = [&](const Status &cause) { options.onStuck(cause, std::span(&ownRank, 1)); };
   Engine engine(transport, std::move(engineOptions));

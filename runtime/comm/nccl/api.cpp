@@ -4,6 +4,8 @@
 
 #include "runtime/base/shared_library.h"
 
+#include <cstdlib>
+
 using namespace meshplan;
 
 namespace {
@@ -37,10 +39,12 @@ Status openFunctions(CudaApi &api) {
 }
 
 Status openFunctions(NcclApi &api) {
+  MESHPLAN_RETURN_IF_ERROR(prepareNcclEnvironment());
   MESHPLAN_ASSIGN_OR_RETURN(const CudaApi *cuda, openCuda());
   api.cuda = *cuda;
   const char *name = "libnccl.so.2";
   SharedLibrary library(name);
+  library.take(api.getVersion, "ncclGetVersion");
   library.take(api.getUniqueId, "ncclGetUniqueId");
   library.take(api.commInitRankConfig, "ncclCommInitRankConfig");
   library.take(api.commGetAsyncError, "ncclCommGetAsyncError");
@@ -65,7 +69,40 @@ Status openFunctions(NcclApi &api) {
   return statusOf(library, name);
 }
 
+/// "2.26.2": since 2.9 the code has two digits for the minor version.
+std::string versionText(int code) {
+  int major = code < 10000 ? code / 1000 : code / 10000;
+  int minor = code < 10000 ? code % 1000 / 100 : code % 10000 / 100;
+  return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(code % 100);
+}
+
+Status setVariable(const char *name, const std::string &value, const char *reason) {
+  const char *there = std::getenv(name);
+  if (there && there != value)
+    return Status::error(StatusCode::invalid, "the environment has ", name, "=", there, ", and the backend nccl needs ",
+                         value, ": ", reason, "; help: unset it");
+  ::setenv(name, value.c_str(), /*replace=*/1);
+  return Status();
+}
+
 } // namespace
+
+Status meshplan::prepareNcclEnvironment() {
+  MESHPLAN_RETURN_IF_ERROR(setVariable("NCCL_LAUNCH_ORDER_IMPLICIT", "1",
+                                       "else collectives of different communicators may wait for each other forever"));
+  return setVariable("NCCL_RUNTIME_CONNECT", "0",
+                     "else the first collective of a communicator waits for all its ranks before it is launched");
+}
+
+Status meshplan::checkNcclVersion(int version) {
+  constexpr int oldest = 22600; // the first with NCCL_LAUNCH_ORDER_IMPLICIT
+  if (version >= oldest)
+    return Status();
+  return Status::error(StatusCode::unsupported, "NCCL ", versionText(version),
+                       " is installed, and the backend nccl needs ", versionText(oldest),
+                       " or newer, which orders the collectives of different communicators; help: "
+                       "install nvidia-nccl-cu13, the version that PyTorch brings, or compile with --device cpu");
+}
 
 Expected<const CudaApi *> meshplan::openCuda() {
   static CudaApi api;

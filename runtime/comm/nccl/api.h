@@ -37,6 +37,7 @@ struct CudaApi {
 struct NcclApi {
   CudaApi cuda;
 
+  decltype(&::ncclGetVersion) getVersion;
   decltype(&::ncclGetUniqueId) getUniqueId;
   decltype(&::ncclCommInitRankConfig) commInitRankConfig;
   decltype(&::ncclCommGetAsyncError) commGetAsyncError;
@@ -66,8 +67,17 @@ struct NcclApi {
 /// The functions of the installed CUDA runtime, which stays open. `unsupported` if one of them is missing.
 Expected<const CudaApi *> openCuda();
 
-/// The functions of the installed libraries, which stay open. `unsupported` if one of them is missing.
+/// The functions of the installed libraries, which stay open. Calls prepareNcclEnvironment first. `unsupported` if a
+/// function is missing or the version is too old.
 Expected<const NcclApi *> openNccl();
+
+/// Sets the environment variables by which NCCL starts the collectives of a device in the order of their launches, and
+/// connects the ranks of a communicator when it is created. NCCL reads them once, at its first call. `invalid` if the
+/// user has set another value.
+Status prepareNcclEnvironment();
+
+/// `unsupported` unless NCCL can order launches of different communicators. `version` is as of ncclGetVersion.
+Status checkNcclVersion(int version);
 
 /// Number of devices of this machine; 0 without a driver.
 int deviceCountOf(const CudaApi &cuda);

@@ -20,7 +20,7 @@ using Progressing = Expected<bool>;
 class NcclCommunicator {
 public:
   /// Creates the communicator for the ranks of `hosts`; a collective of these ranks. Returns when NCCL has connected
-  /// them.
+  /// them for everything but sends and receives.
   static Expected<std::unique_ptr<NcclCommunicator>> create(const NcclApi &api, World &host, Group &hosts,
                                                             cudaStream_t compute);
   NcclCommunicator(const NcclCommunicator &) = delete;

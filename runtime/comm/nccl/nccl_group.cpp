@@ -2,9 +2,35 @@
 
 #include "runtime/comm/nccl/nccl_group.h"
 
+#include <utility>
+
 using namespace meshplan;
 
 namespace {
+
+/// Memory of the device of the calling thread.
+class DeviceBytes {
+public:
+  static Expected<DeviceBytes> allocate(const CudaApi &api, int64_t bytes) {
+    void *address = nullptr;
+    MESHPLAN_RETURN_IF_ERROR(cudaStatus(api, api.malloc(&address, static_cast<size_t>(bytes))));
+    return DeviceBytes(api, address);
+  }
+  DeviceBytes(DeviceBytes &&other) noexcept : api(other.api), address(std::exchange(other.address, nullptr)) {}
+  DeviceBytes &operator=(DeviceBytes &&) = delete;
+  ~DeviceBytes() {
+    if (address)
+      (void)api->free(address);
+  }
+
+  std::byte *get() const { return static_cast<std::byte *>(address); }
+
+private:
+  DeviceBytes(const CudaApi &api, void *address) : api(&api), address(address) {}
+
+  const CudaApi *api;
+  void *address;
+};
 
 class NcclPending final : public PendingCollective {
 public:
@@ -46,6 +72,19 @@ Expected<std::unique_ptr<Registration>> NcclGroup::registerBuffer(void *buffer, 
   if (!registration)
     return world.fail(registration.status().withContext("rank " + std::to_string(ranks()[index()])));
   return registration;
+}
+
+Status NcclGroup::connectPairs() {
+  if (size() == 1)
+    return Status();
+  // NCCL connects two ranks at their first send and receive, and the launch waits for both of them.
+  const CollectiveLabel label{.sequence = -1, .origin = "connecting the ranks"};
+  auto bytes = DeviceBytes::allocate(world.cuda(), 2 * size());
+  if (!bytes)
+    return world.fail(bytes.status().withContext("rank " + std::to_string(ranks()[index()])));
+  std::vector<int64_t> ones(size(), 1);
+  MESHPLAN_RETURN_IF_ERROR(waitFor(startAllToAll(bytes->get(), ones, bytes->get() + size(), ones, DType::u8, label)));
+  return world.synchronize();
 }
 
 Expected<Pending> NcclGroup::start(Collective collective) {

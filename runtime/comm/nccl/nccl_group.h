@@ -18,6 +18,8 @@ public:
 
   Expected<std::unique_ptr<Registration>> registerBuffer(void *buffer, int64_t bytes) override;
 
+  Status connectPairs() override;
+
 private:
   Expected<Pending> start(Collective collective) override;
 

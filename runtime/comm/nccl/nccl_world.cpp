@@ -37,8 +37,13 @@ static constexpr std::chrono::milliseconds hearsay = std::chrono::seconds(1);
 static constexpr std::chrono::milliseconds longestInquiry = std::chrono::seconds(2);
 
 Expected<std::unique_ptr<NcclWorld>> NcclWorld::create(const NcclApi &api, World &host, NcclDevice device) {
+  std::string what = "rank " + std::to_string(host.rank());
+  int version = 0;
+  MESHPLAN_RETURN_IF_ERROR(ncclStatus(api, api.getVersion(&version)));
+  if (Status status = checkNcclVersion(version); !status.ok())
+    return status.withContext(what);
   if (Status status = cudaStatus(api.cuda, api.cuda.setDevice(device.index)); !status.ok())
-    return status.withContext("rank " + std::to_string(host.rank()) + ": GPU " + std::to_string(device.index));
+    return status.withContext(what + ": GPU " + std::to_string(device.index));
   return std::unique_ptr<NcclWorld>(new NcclWorld(api, host, device));
 }
 
@@ -99,6 +104,7 @@ Status NcclWorld::fail(Status status) {
 }
 
 Expected<std::unique_ptr<Group>> NcclWorld::makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) {
+  MESHPLAN_RETURN_IF_ERROR(awaitLastLaunch());
   MESHPLAN_ASSIGN_OR_RETURN(auto hosts, hostWorld.createGroup(ranks, name));
   MESHPLAN_ASSIGN_OR_RETURN(auto arrivals, hostWorld.createGroup(ranks, name + " arrivals"));
   auto communicator = NcclCommunicator::create(api, hostWorld, *hosts, device.compute);
@@ -127,16 +133,16 @@ Status NcclWorld::start(const std::shared_ptr<Flight> &flight, const Collective 
   }
   // Keeps the list of flights short in runs that rarely synchronize.
   removeDone();
-  MESHPLAN_RETURN_IF_ERROR(awaitLaunch(flight->communicator, flight->what, timeout()));
+  MESHPLAN_RETURN_IF_ERROR(awaitLastLaunch());
   if (Status status = flight->communicator.start(flight, collective); !status.ok())
     return fail(status.withContext(flight->what));
   flights.push_back(flight);
+  last = flight;
   return Status();
 }
 
 Status NcclWorld::order(Flight &flight, std::chrono::milliseconds limit) {
-  if (!flight.launched)
-    MESHPLAN_RETURN_IF_ERROR(awaitLaunch(flight.communicator, flight.what, limit));
+  MESHPLAN_RETURN_IF_ERROR(awaitLaunch(flight, limit));
   // From here on the compute stream follows the collective. So its buffers may be freed by the host while it runs: what
   // reuses their memory is enqueued on the compute stream later.
   if (Status status = flight.done.orderBefore(device.compute); !status.ok())
@@ -144,22 +150,27 @@ Status NcclWorld::order(Flight &flight, std::chrono::milliseconds limit) {
   return Status();
 }
 
-/// Returns when NCCL accepts the next call of the communicator.
-Status NcclWorld::awaitLaunch(NcclCommunicator &communicator, const std::string &what,
-                              std::chrono::milliseconds limit) {
+/// Returns when NCCL has launched the collective.
+Status NcclWorld::awaitLaunch(Flight &flight, std::chrono::milliseconds limit) {
+  if (flight.launched)
+    return Status();
   if (ended)
-    return abortedFailure(what, {}, failure());
+    return abortedFailure(flight.what, {}, failure());
   Progressing launched = false;
   bool known = pollFor(limit, [&] {
-    launched = communicator.isLaunched();
+    launched = flight.communicator.isLaunched();
     return !launched || *launched || !failure().ok();
   });
   if (!launched)
-    return fail(launched.status().withContext(what));
+    return fail(launched.status().withContext(flight.what));
   if (*launched)
     return Status();
-  return known ? fail(abortedFailure(what, {}, failure())) : late(communicator, what, limit);
+  return known ? fail(abortedFailure(flight.what, {}, failure())) : late(flight.communicator, flight.what, limit);
 }
+
+/// Calls of NCCL return before the launch, which another thread of NCCL makes. So the launches of two communicators
+/// have the order of the calls only if the first is known when the second is called.
+Status NcclWorld::awaitLastLaunch() { return last ? awaitLaunch(*last, timeout()) : Status(); }
 
 void NcclWorld::removeDone() {
   // A flight that is not launched has no event to pass and stays.
@@ -185,8 +196,7 @@ Status NcclWorld::check(Flight &flight) {
 /// Returns when the oldest flight is done.
 Status NcclWorld::awaitFirst(std::chrono::milliseconds limit) {
   std::shared_ptr<Flight> flight = flights.front();
-  if (!flight->launched)
-    MESHPLAN_RETURN_IF_ERROR(awaitLaunch(flight->communicator, flight->what, limit));
+  MESHPLAN_RETURN_IF_ERROR(awaitLaunch(*flight, limit));
   bool ready = false;
   Clock::time_point since;
   Backoff backoff;

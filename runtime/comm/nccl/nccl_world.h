@@ -33,8 +33,8 @@ public:
 
   const CudaApi &cuda() const { return api.cuda; }
 
-  /// Gives the collective to the device once NCCL has launched the communicator's previous one. A failure has ended the
-  /// run.
+  /// Gives the collective to the device once NCCL has launched this rank's previous one, of any communicator: the order
+  /// of the launches is the order of the starts. A failure has ended the run.
   Status start(const std::shared_ptr<Flight> &flight, const Collective &collective);
 
   /// Waits until NCCL has enqueued the collective, then makes the compute stream wait for it.
@@ -54,7 +54,8 @@ private:
   NcclWorld(const NcclApi &api, World &host, NcclDevice device) : api(api), hostWorld(host), device(device) {}
 
   Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) override;
-  Status awaitLaunch(NcclCommunicator &communicator, const std::string &what, std::chrono::milliseconds limit);
+  Status awaitLaunch(Flight &flight, std::chrono::milliseconds limit);
+  Status awaitLastLaunch();
   Status awaitFirst(std::chrono::milliseconds limit);
   Status awaitCompute();
   Status check(Flight &flight);
@@ -70,7 +71,8 @@ private:
   std::thread::id owner = std::this_thread::get_id();
   std::deque<Member> members; // groups refer to them
   std::deque<std::shared_ptr<Flight>> flights;
-  bool ended = false; // the communicators have been destroyed or aborted
+  std::shared_ptr<Flight> last; // the last that was started
+  bool ended = false;           // the communicators have been destroyed or aborted
 };
 
 } // namespace meshplan

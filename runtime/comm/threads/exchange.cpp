@@ -8,8 +8,8 @@
 
 namespace meshplan {
 
-Exchange::Exchange(std::vector<int64_t> ranks, std::vector<int64_t> indices)
-    : memberRanks(std::move(ranks)), memberIndices(std::move(indices)), parts(memberRanks.size()),
+Exchange::Exchange(std::vector<int64_t> ranks, std::vector<int64_t> indices, int64_t number)
+    : memberRanks(std::move(ranks)), memberIndices(std::move(indices)), ownNumber(number), parts(memberRanks.size()),
       claimed(memberRanks.size(), false), unclaimed(size()) {}
 
 bool Exchange::arrive(int64_t slot, Collective collective, std::string_view group) {
@@ -44,9 +44,26 @@ std::optional<int64_t> Exchange::claimPiece(int64_t own) {
   return slot;
 }
 
+static bool isReduction(const Collective &collective) {
+  return collective.kind == CollectiveKind::allReduce || collective.kind == CollectiveKind::reduceScatter;
+}
+
+int64_t Exchange::bytes() const {
+  int64_t elements = 0;
+  for (int64_t slot = 0; slot < size(); ++slot) {
+    const Collective &own = *parts[slot];
+    if (isReduction(own))
+      // Each element of the piece is read from every member.
+      elements += size() * sentPiece(own, size(), memberIndices[slot], memberIndices[slot]).count;
+    else
+      for (int64_t from : memberIndices)
+        elements += receivedPiece(own, memberIndices[slot], from).count;
+  }
+  return elements * dtypeSize(parts.front()->dtype);
+}
+
 void Exchange::movePiece(int64_t slot) const {
-  CollectiveKind kind = parts[slot]->kind;
-  if (kind == CollectiveKind::allReduce || kind == CollectiveKind::reduceScatter)
+  if (isReduction(*parts[slot]))
     reducePiece(slot);
   else
     copyPiece(slot);

@@ -4,8 +4,8 @@
 // movePiece.
 //
 // Example: an all-reduce of 9 elements by 3 ranks has the pieces 0-2, 3-5 and 6-8. When the third rank has arrived,
-// each waiting rank claims a piece, its own if it is free, and reduces it from the 3 inputs into the 3 outputs. If rank
-// 2 computes on and waits late, ranks 0 and 1 move its piece, too.
+// progress threads and waiting ranks claim pieces, a rank its own if it is free, and reduce each from the 3 inputs into
+// the 3 outputs. While all ranks compute, progress threads move all pieces.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,9 +20,11 @@ namespace meshplan {
 
 class Exchange {
 public:
-  /// `ranks` are the world ranks that take part, `indices` their indices in the group.
-  Exchange(std::vector<int64_t> ranks, std::vector<int64_t> indices);
+  /// `ranks` are the world ranks that take part, `indices` their indices in the group. `number` identifies it in the
+  /// run.
+  Exchange(std::vector<int64_t> ranks, std::vector<int64_t> indices, int64_t number = 0);
 
+  int64_t number() const { return ownNumber; }
   std::span<const int64_t> ranks() const { return memberRanks; }
 
   /// Adds the part of one member. True if it was the last to arrive; then the parts have been compared, and `error`
@@ -38,7 +40,13 @@ public:
 
   /// Claims an unclaimed piece, `own` first. The caller moves it, then calls reportMoved.
   std::optional<int64_t> claimPiece(int64_t own);
+  bool hasUnclaimed() const { return unclaimed > 0; }
   void reportMoved() { ++moved; }
+
+  /// Bytes that all pieces read together. Precondition: ready.
+  int64_t bytes() const;
+
+  int64_t waiting = 0; ///< members whose wait has begun
 
   /// Computes the output of the member in `slot`. Pieces are independent: different threads may move different pieces
   /// at the same time.
@@ -51,6 +59,7 @@ private:
   void copyPiece(int64_t slot) const;
 
   std::vector<int64_t> memberRanks, memberIndices;
+  int64_t ownNumber;
   std::vector<std::optional<Collective>> parts;
   std::vector<bool> claimed;
   int64_t arrived = 0, moved = 0, unclaimed;

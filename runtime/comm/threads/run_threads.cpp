@@ -4,6 +4,8 @@
 
 #include "runtime/comm/threads/threads_world.h"
 
+#include <algorithm>
+#include <sched.h>
 #include <system_error>
 #include <thread>
 
@@ -79,10 +81,19 @@ void giveUp(ThreadsRun &run, size_t first, const Status &failure, std::vector<St
   ThreadsWorld(run, static_cast<int64_t>(first)).abort(failure);
 }
 
+/// A progress thread for each core that the process may use: more of them move no more bytes. One for each rank at
+/// most, since a collective has as many pieces.
+int64_t progressThreadsFor(int64_t worldSize) {
+  cpu_set_t allowed;
+  int64_t cores =
+      sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : std::thread::hardware_concurrency();
+  return std::clamp<int64_t>(cores, 1, worldSize);
+}
+
 } // namespace
 
 std::vector<Status> runThreads(int64_t worldSize, const RankOptions &options, const RankBody &body) {
-  ThreadsRun run(worldSize, options.timeout);
+  ThreadsRun run(worldSize, options.timeout, progressThreadsFor(worldSize), options.beforeProgress);
   std::vector<Status> results(worldSize);
   Returned returned;
   returned.ranks.resize(worldSize, false);

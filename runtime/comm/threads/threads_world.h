@@ -9,28 +9,46 @@
 #define MESHPLAN_RUNTIME_COMM_THREADS_THREADS_WORLD_H
 
 #include "runtime/comm/communicator.h"
-#include "runtime/comm/threads/exchange.h"
+#include "runtime/comm/threads/issue_order.h"
+#include "runtime/comm/threads/lane.h"
 
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <thread>
 #include <tuple>
 
 namespace meshplan {
 
-/// The exchanges of one group that not all ranks have reached. Key: first and second index of a pair, or -1; number of
-/// the exchange.
+/// What the ranks of one group share.
 struct ThreadsGroupState {
+  /// Exchanges that not all ranks have reached. Key: first and second index of a pair, or -1; number of the exchange.
   std::map<std::tuple<int64_t, int64_t, int64_t>, std::shared_ptr<Exchange>> open;
+  Lane lane;
+  bool listed = false; ///< in ThreadsRun::lanes
 };
 
 /// The state that all ranks of a run share. One lock protects everything; it is held for bookkeeping, never while data
 /// moves.
 struct ThreadsRun {
-  ThreadsRun(int64_t size, std::chrono::milliseconds timeout) : size(size), timeout(timeout), wake(size) {}
+  /// Starts the progress threads, as many of them as the system can. Without any, only waiting ranks move data.
+  /// `beforeProgress`: see RankOptions.
+  ThreadsRun(int64_t size, std::chrono::milliseconds timeout, int64_t progressThreads = 0,
+             std::function<void()> beforeProgress = nullptr);
+  /// The ranks have ended.
+  ~ThreadsRun();
 
   /// Wakes the ranks that may wait for the exchange. The caller holds the lock.
   void notify(const Exchange &exchange);
+
+  /// The exchange is ready: moves it if it is small, else gives it to the lane of its group. The caller holds the lock,
+  /// which is released while data moves.
+  void moveOrQueue(std::unique_lock<std::mutex> &lock, const std::shared_ptr<ThreadsGroupState> &group,
+                   const std::shared_ptr<Exchange> &exchange);
+
+  /// The caller holds the lock, which is released meanwhile.
+  void move(std::unique_lock<std::mutex> &lock, const ClaimedPieces &pieces);
 
   /// See World::abort. The caller holds the lock; it is released while pieces are still moving.
   void abort(std::unique_lock<std::mutex> &lock, Status reason);
@@ -40,12 +58,23 @@ struct ThreadsRun {
 
   std::mutex mutex;
   std::vector<std::condition_variable> wake; // one per rank
-  std::condition_variable idle;              // signals that no piece is moving
-  int64_t moving = 0;                        // number of pieces that are moving
+  std::condition_variable idle;              // signals that none moves pieces
+  int64_t moving = 0;                        // number of threads that move pieces
+  int64_t exchanges = 0;                     // number of exchanges so far
   Status cause;                              // why the run was aborted
+  IssueOrder order;                          // unused if !checksIssueOrder
 
   /// Key: name, ranks, number of equal groups that the rank created before.
   std::map<std::tuple<std::string, std::vector<int64_t>, int64_t>, std::weak_ptr<ThreadsGroupState>> groups;
+
+private:
+  void serve();
+
+  std::deque<std::shared_ptr<ThreadsGroupState>> lanes; // groups whose lanes are not empty, which take turns
+  std::condition_variable work;                         // signals that there is one, or the end
+  bool ending = false;
+  std::function<void()> beforeProgress;
+  std::vector<std::thread> progress;
 };
 
 class ThreadsWorld final : public World {

@@ -75,14 +75,13 @@ Uses Needed::usesOf(const artifact::Instruction &instruction) const {
     uses.made = listOf(compute->outputs());
     uses.overwrites = compute->overwrites() && compute->overwrites()->size() > 0;
   } else if (const artifact::Start *start = instruction.action_as_Start()) {
-    (void)forEachMoved(*start, [&](int32_t input, int32_t output) {
-      uses.read.push_back(input);
-      uses.made.push_back(output);
-      return Status();
-    });
-    uses.overwrites = start->targets() && start->targets()->size() > 0;
+    uses = {{start->input()}, {start->output()}, start->target() >= 0};
   } else if (const artifact::Slice *slice = instruction.action_as_Slice()) {
     uses = {{slice->input()}, {slice->output()}};
+  } else if (const artifact::PackRun *pack = instruction.action_as_PackRun()) {
+    uses = {listOf(pack->inputs()), {pack->output()}};
+  } else if (const artifact::UnpackRun *unpack = instruction.action_as_UnpackRun()) {
+    uses = {{unpack->input()}, listOf(unpack->outputs()), unpack->targets() && unpack->targets()->size() > 0};
   }
   return uses;
 }

@@ -1,8 +1,7 @@
-//===- collective_step.h - collectives along dims ---------------*- C++ -*-===//
+//===- collective_step.h - collectives --------------------------*- C++ -*-===//
 //
-// Starts and finishes a collective along dims. Communicators move flat buffers. If the pieces are not consecutive in
-// the tensors (an inner dim, a dim with parts), they are packed before and unpacked after; otherwise the tensors
-// themselves are the buffers.
+// Starts and finishes a collective. Communicators move runs of memory: a row-major tensor, or the tensors that a
+// PackRun has concatenated; see packing.h.
 //
 // A max or min that the group does not support is computed here from gathered addends.
 //
@@ -16,43 +15,14 @@
 
 namespace meshplan {
 
-/// A collective along dims.
-class CollectiveStep final : public StartStep {
-public:
-  /// `instruction` is a Start; it and `group` must outlive the step.
-  CollectiveStep(const RankView &view, const artifact::Instruction &instruction, Pieces pieces, Group &group);
+/// The pieces of a Start; `group` is that of its communicator. A failure names the collective; see piecesOf.
+Expected<std::shared_ptr<const Pieces>> preparePieces(const RankView &view, const artifact::Instruction &instruction,
+                                                      const Group &group);
 
-  Status run(std::span<Tensor> values) override;
-  std::string name() const override;
-  Status finish(std::span<Tensor> values) override;
-
-private:
-  struct Flight {
-    Tensor outgoing, incoming;
-    Pending pending; // last member: destroyed first, while its buffers exist
-  };
-
-  Expected<Flight> takeOff(std::span<Tensor> values);
-  std::vector<int64_t> incomingShape() const;
-  Expected<Pending> start(const Flight &flight);
-  Expected<Pending> startGather(const Flight &flight);
-  Expected<Tensor> land(Flight &flight);
-  const artifact::Start &action() const { return *instruction.action_as_Start(); }
-  Reduction reduction() const;
-
-  RankView view;
-  const artifact::Instruction &instruction;
-  Pieces pieces;
-  Group &group;
-  std::vector<int64_t> outputShape;
-  bool takesExtreme; ///< computes max or min from gathered addends
-  CollectiveLabel label;
-  Flight flight;
-};
-
-/// The step of a Start, along dims or coalesced. Fails if the group cannot do the collective; see piecesOf.
+/// The step of a Start. `instruction` and `group` must outlive it. `corrupted` if pieces do not follow one another in a
+/// tensor that is not packed, or is packed in place.
 Expected<std::unique_ptr<StartStep>> prepareStart(const RankView &view, const artifact::Instruction &instruction,
-                                                  Group &group);
+                                                  std::shared_ptr<const Pieces> pieces, bool isCopied, Group &group);
 
 } // namespace meshplan
 

@@ -29,8 +29,9 @@ private:
     // A view needs one range of each dim. Without elements there is none.
     bool isView = std::ranges::all_of(overlap.dims, [](const auto &runs) { return runs.size() == 1; });
     if (isCopied || !isView) {
-      MESHPLAN_ASSIGN_OR_RETURN(Tensor packed, pack({&overlap, 1}, tensor));
-      return reshape(packed, overlap.shape());
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor copy, allocateTensor(overlap.shape(), tensor.dtype()));
+      MESHPLAN_RETURN_IF_ERROR(copyOverlap(overlap.intoPiece(), tensor, copy));
+      return copy;
     }
     for (size_t dim = 0; dim < overlap.dims.size(); ++dim) {
       const CommonRun &run = overlap.dims[dim].front();

@@ -160,3 +160,15 @@ module attributes {test.attr = #sched.peak<"end" in "" : <what = "w", module = "
 // A12
 // expected-error@+1 {{time of -1 ns for operators and 2 ns for collectives, both must be 0 or more}}
 module attributes {test.attr = #sched.time<compute = -1, communication = 2>} {}
+
+// -----
+
+// A13
+// expected-error@+1 {{packs '!sched.tensor<[4], bf16>' with '!sched.tensor<[4], f32>'}}
+func.func private @types(!sched.packed<<[4], f32>, <[4], bf16>>)
+
+// -----
+
+// A14
+// expected-error@+1 {{a token promises 'f32', must be a tensor or a packed value}}
+func.func private @token(!sched.token<f32>)

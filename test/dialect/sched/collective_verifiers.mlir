@@ -110,7 +110,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C4: without a dim the input is flat
   // expected-error@+1 {{'sched.start' op all_gather without a dim produces '!sched.tensor<[12], f32>' from '!sched.tensor<[12 over {0:(1)6}], f32>'}}
-  %t = sched.start all_gather %x over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %x over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -122,7 +122,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C2
   // expected-error@+1 {{all_gather has no `from`}}
-  %t = sched.start all_gather %x from 0 dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %x from 0 dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -134,7 +134,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C2
   // expected-error@+1 {{`dim` is 1 for a tensor of rank 1}}
-  %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -146,7 +146,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   // C3
   // expected-error@+1 {{all_reduce of a tensor that is not partial: '!sched.tensor<[12], f32>'}}
-  %t = sched.start all_reduce %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32> -> <<[12], f32>>
+  %t = sched.start all_reduce %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -267,7 +267,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C1: a collective
   // expected-error@+1 {{'sched.start' op changes the tensor from '!sched.tensor<[12 over {0:(1)6}], f32>' to '!sched.tensor<[12, 1], f32>'}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12, 1], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12, 1], f32>>
 }
 
 // -----
@@ -279,7 +279,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
   // C4: without a dim the result is flat
   // expected-error@+1 {{'sched.start' op reduce_scatter without a dim produces '!sched.tensor<[12 over {0:(1)6}], f32>' from '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
-  %t = sched.start reduce_scatter %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12 over {0:(1)6}], f32>>
+  %t = sched.start reduce_scatter %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12 over {0:(1)6}], f32>>
 }
 
 // -----
@@ -291,7 +291,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
   // C2: an all-reduce has no dim
   // expected-error@+1 {{'sched.start' op all_reduce has no `dim`}}
-  %t = sched.start all_reduce %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>>
+  %t = sched.start all_reduce %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -303,7 +303,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C2: a permute has no dim
   // expected-error@+1 {{'sched.start' op permute has no `dim`}}
-  %t = sched.start permute %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12 over {0:(1)6}], f32>>
+  %t = sched.start permute %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12 over {0:(1)6}], f32>>
 }
 
 // -----
@@ -315,7 +315,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}, 12], f32>
   // C2: the dim that an all-to-all gathers is missing
   // expected-error@+1 {{'sched.start' op all_to_all needs `from`}}
-  %t = sched.start all_to_all %x dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <<[12, 12 over {0:(1)6}], f32>>
+  %t = sched.start all_to_all %x dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <!sched.tensor<[12, 12 over {0:(1)6}], f32>>
 }
 
 // -----
@@ -327,7 +327,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}, 12], f32>
   // C2: the dim that an all-to-all gathers is not one of the tensor
   // expected-error@+1 {{'sched.start' op `from` is 2 for a tensor of rank 2}}
-  %t = sched.start all_to_all %x from 2 dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <<[12, 12 over {0:(1)6}], f32>>
+  %t = sched.start all_to_all %x from 2 dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <!sched.tensor<[12, 12 over {0:(1)6}], f32>>
 }
 
 // -----
@@ -339,7 +339,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C3: a reduce-scatter
   // expected-error@+1 {{'sched.start' op reduce_scatter of a tensor that is not partial: '!sched.tensor<[12 over {0:(1)6}], f32>'}}
-  %t = sched.start reduce_scatter %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start reduce_scatter %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -396,7 +396,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12, 12 over {0:(1)6}], f32>
   // C2: an all-to-all needs both dims
   // expected-error@+1 {{'sched.start' op all_to_all needs `dim`}}
-  %t = sched.start all_to_all %x from 1 over @tp on @communication sequence 0 : !sched.tensor<[12, 12 over {0:(1)6}], f32> -> <<[12 over {0:(1)6}, 12], f32>>
+  %t = sched.start all_to_all %x from 1 over @tp on @communication sequence 0 : !sched.tensor<[12, 12 over {0:(1)6}], f32> -> <!sched.tensor<[12 over {0:(1)6}, 12], f32>>
 }
 
 // -----
@@ -408,7 +408,7 @@ sched.program @forward {
   %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
   // C4: a gather along a dim does not take flat tensors
   // expected-error@+1 {{'sched.start' op all_gather with a dim produces '!sched.tensor<[12], f32>' from '!sched.tensor<[12], f32, flat = {0:(1)6}>'}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12], f32, flat = {0:(1)6}> -> <<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12], f32, flat = {0:(1)6}> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -420,7 +420,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
   // C4: the result of an all-reduce is not flat
   // expected-error@+1 {{'sched.start' op all_reduce with a dim produces '!sched.tensor<[12], f32, flat = {0:(1)6}>' from '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
-  %t = sched.start all_reduce %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32, flat = {0:(1)6}>>
+  %t = sched.start all_reduce %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32, flat = {0:(1)6}>>
 }
 
 // -----
@@ -428,12 +428,14 @@ sched.program @forward {
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
+sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  %p = sched.pack %x, %x on @compute : !sched.packed<<[12 over {0:(1)6}], f32>, <[12 over {0:(1)6}], f32>>
   // C5
   // expected-error@+1 {{'sched.start' op moves 2 tensors along dim 0, but can move only one}}
-  %t = sched.start all_gather %x, %x dim 0 over @tp on @communication sequence 0
-      : !sched.tensor<[12 over {0:(1)6}], f32>, !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>, <[12], f32>>
+  %t = sched.start all_gather %p dim 0 over @tp on @communication sequence 0
+      : !sched.packed<<[12 over {0:(1)6}], f32>, <[12 over {0:(1)6}], f32>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
 }
 
 // -----
@@ -441,40 +443,15 @@ sched.program @forward {
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @communication
-sched.program @forward {
-  %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
-  %y = sched.parameter ["y"] : <[12], bf16, flat = {0:(1)6}>
-  // C5: the element type
-  // expected-error@+1 {{'sched.start' op coalesces '!sched.tensor<[12], bf16, flat = {0:(1)6}>' with '!sched.tensor<[12], f32, flat = {0:(1)6}>'}}
-  %t = sched.start all_gather %x, %y over @tp on @communication sequence 0
-      : !sched.tensor<[12], f32, flat = {0:(1)6}>, !sched.tensor<[12], bf16, flat = {0:(1)6}> -> <<[12], f32>, <[12], bf16>>
-}
-
-// -----
-
-sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
+sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
   %y = sched.input "y" : <[12], f32, partial = max {0:(1)6}>
+  %p = sched.pack %x, %y on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = max {0:(1)6}>>
   // C5: the reduction
   // expected-error@+1 {{'sched.start' op coalesces '!sched.tensor<[12], f32, partial = max {0:(1)6}>' with '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
-  %t = sched.start all_reduce %x, %y over @tp on @communication sequence 0
-      : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = max {0:(1)6}> -> <<[12], f32>, <[12], f32>>
-}
-
-// -----
-
-sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
-sched.program @forward {
-  %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
-  // C6
-  // expected-error@+1 {{'sched.start' op produces 1 tensors from 2}}
-  %t = sched.start all_gather %x, %x over @tp on @communication sequence 0
-      : !sched.tensor<[12], f32, flat = {0:(1)6}>, !sched.tensor<[12], f32, flat = {0:(1)6}> -> <<[12], f32>>
+  %t = sched.start all_reduce %p over @tp on @communication sequence 0
+      : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = max {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
 }
 
 // -----
@@ -485,10 +462,25 @@ sched.stream @communication
 sched.stream @compute
 sched.program @forward {
   %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
-  %t = sched.start all_gather %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, flat = {0:(1)6}> -> <<[12], f32>>
+  %p = sched.pack %x, %x on @compute : !sched.packed<<[12], f32, flat = {0:(1)6}>, <[12], f32, flat = {0:(1)6}>>
+  // C6
+  // expected-error@+1 {{'sched.start' op produces 1 tensors from 2}}
+  %t = sched.start all_gather %p over @tp on @communication sequence 0
+      : !sched.packed<<[12], f32, flat = {0:(1)6}>, <[12], f32, flat = {0:(1)6}>> -> <!sched.tensor<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @communication
+sched.stream @compute
+sched.program @forward {
+  %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
+  %t = sched.start all_gather %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, flat = {0:(1)6}> -> <!sched.tensor<[12], f32>>
   // T2
-  // expected-error@+1 {{'sched.wait' op produces '!sched.tensor<[13], f32>', but the token has '!sched.token<<[12], f32>>'}}
-  %y = "sched.wait"(%t) {stream = @compute} : (!sched.token<<[12], f32>>) -> !sched.tensor<[13], f32>
+  // expected-error@+1 {{'sched.wait' op produces '!sched.tensor<[13], f32>', but the token has '!sched.token<!sched.tensor<[12], f32>>'}}
+  %y = "sched.wait"(%t) {stream = @compute} : (!sched.token<!sched.tensor<[12], f32>>) -> !sched.tensor<[13], f32>
 }
 
 // -----
@@ -598,12 +590,12 @@ sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
+  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
   // C7
   // expected-error@+1 {{puts 2 tensors into 1}}
-  %t = sched.start all_reduce %a, %b over @tp on @communication sequence 0
-    : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>, <[12], f32>>
+  %t = sched.start all_reduce %p over @tp on @communication sequence 0
+    : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
       into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
-  %r:2 = sched.wait %t on @compute : !sched.token<<[12], f32>, <[12], f32>>
 }
 
 // -----
@@ -618,8 +610,8 @@ sched.program @forward {
   // C7
   // expected-error@+1 {{puts a tensor of type '!sched.tensor<[12], f32>' into '!sched.tensor<[6], f32>'}}
   %t = sched.start all_reduce %a over @tp on @communication sequence 0
-    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>> into %b : !sched.tensor<[6], f32>
-  %r = sched.wait %t on @compute : !sched.token<<[12], f32>>
+    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>> into %b : !sched.tensor<[6], f32>
+  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -658,8 +650,8 @@ sched.program @forward {
   %w = sched.parameter ["w"] host : <[12 over {0:(1)6}], f32>
   // C8
   // expected-error@+1 {{takes operand 0 from the host}}
-  %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
-  %r = sched.wait %t on @compute : !sched.token<<[12], f32>>
+  %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -685,8 +677,8 @@ sched.program @forward {
   // C8
   // expected-error@+1 {{takes operand 1 from the host}}
   %t = sched.start all_reduce %w over @tp on @communication sequence 0
-    : !sched.tensor<[12], f32> -> <<[12], f32>> into %into : !sched.tensor<[12], f32>
-  %r = sched.wait %t on @compute : !sched.token<<[12], f32>>
+    : !sched.tensor<[12], f32> -> <!sched.tensor<[12], f32>> into %into : !sched.tensor<[12], f32>
+  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -708,7 +700,7 @@ sched.program @p {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // expected-error @below {{expected ::meshplan::base::CollectiveKind to be one of: all_gather, reduce_scatter, all_reduce, all_to_all, permute}}
   // expected-error @below {{failed to parse Base_CollectiveKindAttr parameter 'value' which is to be a `::meshplan::base::CollectiveKind`}}
-  %t = sched.start broadcast %x over @tp on @c sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start broadcast %x over @tp on @c sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -727,4 +719,103 @@ sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.program @p {
   // expected-error @below {{'sched.state' op is a state of parameter 'w' and cannot begin with any content}}
   %m = sched.state "m" of "w" scratch : <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
+  // C9
+  // expected-error@+1 {{'sched.pack' op packs '!sched.tensor<[12], f32, partial = sum {0:(1)6}>' into '!sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>'}}
+  %p = "sched.pack"(%a) {stream = @compute} : (!sched.tensor<[12], f32, partial = sum {0:(1)6}>) -> !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
+  // C10
+  // expected-error@+1 {{'sched.pack' op is read by an op that is not a collective}}
+  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  // expected-note@+1 {{read here}}
+  %x:2 = sched.unpack %p on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
+  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  // C11
+  // expected-error@+1 {{'sched.unpack' op unpacks '!sched.packed<<[12], f32>, <[12], f32>>' to '!sched.tensor<[12], f32>'}}
+  %x = "sched.unpack"(%r) {stream = @compute} : (!sched.packed<<[12], f32>, <[12], f32>>) -> !sched.tensor<[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
+  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  // C12
+  // expected-error@+1 {{'sched.unpack' op is in place and has targets}}
+  %x:2 = sched.unpack %r in_place on @compute : !sched.packed<<[12], f32>, <[12], f32>> into %a, %b : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
+  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  // C13
+  // expected-error@+1 {{'sched.unpack' op puts 2 tensors into 1}}
+  %x:2 = sched.unpack %r on @compute : !sched.packed<<[12], f32>, <[12], f32>> into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
+  %c = sched.state "c" : <[6], f32>
+  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  // C13: the extents
+  // expected-error@+1 {{'sched.unpack' op puts a tensor of type '!sched.tensor<[12], f32>' into '!sched.tensor<[6], f32>'}}
+  %x:2 = sched.unpack %r on @compute : !sched.packed<<[12], f32>, <[12], f32>> into %a, %c : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[6], f32>
 }

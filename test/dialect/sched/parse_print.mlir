@@ -34,16 +34,16 @@ sched.program @forward memory <parameters = 1, constants = 2, inputs = 3, peak =
     -> !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}>
   // CHECK: %[[T:.*]] = sched.start reduce_scatter %[[Y]] dim 1 over @tp on @communication sequence 0 because "rowwise tp" in "layers.0"
   %t = sched.start reduce_scatter %y dim 1 over @tp on @communication sequence 0 because "rowwise tp" in "layers.0"
-    : !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}> -> <<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
-  // CHECK: %[[Z:.*]] = sched.wait %[[T]] on @compute : !sched.token<<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
-  %z = sched.wait %t on @compute : !sched.token<<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
+    : !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}> -> <!sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
+  // CHECK: %[[Z:.*]] = sched.wait %[[T]] on @compute : !sched.token<!sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
+  %z = sched.wait %t on @compute : !sched.token<!sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
   // CHECK: sched.free %[[Y]] on @compute
   sched.free %y on @compute : !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}>
   // CHECK: %[[U:.*]] = sched.start all_to_all %[[Z]] from 1 dim 0 over @tp
   %u = sched.start all_to_all %z from 1 dim 0 over @tp on @communication sequence 1
-    : !sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32> -> <<[4 over {0:(1)2, 1:(1)6}, 24], f32>>
+    : !sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32> -> <!sched.tensor<[4 over {0:(1)2, 1:(1)6}, 24], f32>>
   // CHECK: sched.wait %[[U]]
-  %v = sched.wait %u on @compute : !sched.token<<[4 over {0:(1)2, 1:(1)6}, 24], f32>>
+  %v = sched.wait %u on @compute : !sched.token<!sched.tensor<[4 over {0:(1)2, 1:(1)6}, 24], f32>>
   sched.free %z on @compute : !sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>
   // CHECK: sched.slice %[[X]] on @compute : <[4 over {0:(1)2}, 8], f32> -> <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
   %s = sched.slice %x on @compute : <[4 over {0:(1)2}, 8], f32> -> <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
@@ -81,12 +81,18 @@ sched.program @flat {
   %b = sched.parameter ["b"] trainable : <[8], f32, flat = {0:(1)2}>
   // CHECK: sched.state "w.master" of "w" copies : <[24 over {1:(1)6}, 8], f64, flat = {0:(1)2}>
   %m = sched.state "w.master" of "w" copies : <[24 over {1:(1)6}, 8], f64, flat = {0:(1)2}>
-  // CHECK: %[[T:.*]] = sched.start all_gather %[[W]], %{{.*}} over @tp on @communication sequence 0 because "data dp" :
-  // CHECK-SAME: !sched.tensor<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, !sched.tensor<[8], f32, flat = {0:(1)2}> -> <<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
-  %t = sched.start all_gather %w, %b over @tp on @communication sequence 0 because "data dp"
-    : !sched.tensor<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, !sched.tensor<[8], f32, flat = {0:(1)2}> -> <<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
-  // CHECK: %[[Y:.*]]:2 = sched.wait %[[T]] on @compute : !sched.token<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
-  %y:2 = sched.wait %t on @compute : !sched.token<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
+  // CHECK: %[[P:.*]] = sched.pack %[[W]], %{{.*}} on @compute : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>>
+  %p = sched.pack %w, %b on @compute : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>>
+  // CHECK: %[[T:.*]] = sched.start all_gather %[[P]] over @tp on @communication sequence 0 because "data dp" :
+  // CHECK-SAME: !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>> -> <!sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>>
+  %t = sched.start all_gather %p over @tp on @communication sequence 0 because "data dp"
+    : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>> -> <!sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>>
+  // CHECK: %[[R:.*]] = sched.wait %[[T]] on @compute : !sched.token<!sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>>
+  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>>
+  // CHECK: %[[Y:.*]]:2 = sched.unpack %[[R]] on @compute : !sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
+  %y:2 = sched.unpack %r on @compute : !sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
+  // CHECK: sched.free %[[P]], %[[R]] on @compute : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>>, !sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
+  sched.free %p, %r on @compute : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>>, !sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
   // CHECK: sched.output "y" %[[Y]]#1
   sched.output "y" %y#1 : <[8], f32>
   sched.free %y#0 on @compute : !sched.tensor<[24 over {1:(1)6}, 8], f32>
@@ -100,12 +106,15 @@ sched.program @buffers {
   %b = sched.state "sum" : <[4], f32, partial = sum {0:(1)2}>
   // CHECK: sched.buffer "gradients" %[[A]], %[[B]] registered : !sched.tensor<[8], f32, partial = sum {0:(1)2}>, !sched.tensor<[4], f32, partial = sum {0:(1)2}>
   sched.buffer "gradients" %a, %b registered : !sched.tensor<[8], f32, partial = sum {0:(1)2}>, !sched.tensor<[4], f32, partial = sum {0:(1)2}>
-  // CHECK: %[[T:.*]] = sched.start all_reduce %[[A]], %[[B]] over @tp on @communication sequence 0 :
-  // CHECK-SAME: -> <<[8], f32>, <[4], f32>> into %[[A]], %[[B]] : !sched.tensor<[8], f32, partial = sum {0:(1)2}>, !sched.tensor<[4], f32, partial = sum {0:(1)2}>
-  %t = sched.start all_reduce %a, %b over @tp on @communication sequence 0
-    : !sched.tensor<[8], f32, partial = sum {0:(1)2}>, !sched.tensor<[4], f32, partial = sum {0:(1)2}> -> <<[8], f32>, <[4], f32>>
-      into %a, %b : !sched.tensor<[8], f32, partial = sum {0:(1)2}>, !sched.tensor<[4], f32, partial = sum {0:(1)2}>
-  %r:2 = sched.wait %t on @compute : !sched.token<<[8], f32>, <[4], f32>>
+  // CHECK: %[[P:.*]] = sched.pack %[[A]], %[[B]] in_place on @compute : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>
+  %p = sched.pack %a, %b in_place on @compute : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>
+  // CHECK: %[[T:.*]] = sched.start all_reduce %[[P]] over @tp on @communication sequence 0 :
+  // CHECK-SAME: -> <!sched.packed<<[8], f32>, <[4], f32>>> into %[[P]] : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>
+  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>> -> <!sched.packed<<[8], f32>, <[4], f32>>> into %p : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>
+  %w = sched.wait %t on @compute : !sched.token<!sched.packed<<[8], f32>, <[4], f32>>>
+  // CHECK: sched.unpack %{{.*}} in_place on @compute : !sched.packed<<[8], f32>, <[4], f32>>
+  %r:2 = sched.unpack %w in_place on @compute : !sched.packed<<[8], f32>, <[4], f32>>
+  sched.free %p, %w on @compute : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>, !sched.packed<<[8], f32>, <[4], f32>>
   sched.output "a" %r#0 : <[8], f32>
   sched.output "b" %r#1 : <[4], f32>
 }
@@ -151,13 +160,13 @@ sched.program @guarded role <step> guard <stops = false, growth = 2.0, backoff =
   %x = sched.input "x" : <[12 over {1:(1)6}], f32>
   // CHECK: sched.start permute %[[X]] over @tp on @communication sequence 0 because "rowwise tp" in "up" :
   %t = sched.start permute %x over @tp on @communication sequence 0 because "rowwise tp" in "up"
-    : !sched.tensor<[12 over {1:(1)6}], f32> -> <<[12 over {1:(2)3, 1:(1)2}], f32>>
-  %y = sched.wait %t on @compute : !sched.token<<[12 over {1:(2)3, 1:(1)2}], f32>>
+    : !sched.tensor<[12 over {1:(1)6}], f32> -> <!sched.tensor<[12 over {1:(2)3, 1:(1)2}], f32>>
+  %y = sched.wait %t on @compute : !sched.token<!sched.tensor<[12 over {1:(2)3, 1:(1)2}], f32>>
   %a = sched.input "a" : <[], f32, partial = sum {0:(1)2}>
   // CHECK: sched.start all_reduce %{{.*}} over @tp on @communication sequence 1 activations bf16 :
   %u = sched.start all_reduce %a over @tp on @communication sequence 1 activations bf16
-    : !sched.tensor<[], f32, partial = sum {0:(1)2}> -> <<[], f32>>
-  %l = sched.wait %u on @compute : !sched.token<<[], f32>>
+    : !sched.tensor<[], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[], f32>>
+  %l = sched.wait %u on @compute : !sched.token<!sched.tensor<[], f32>>
   sched.output "y" %y : <[12 over {1:(2)3, 1:(1)2}], f32>
   // CHECK: sched.output "loss" %{{.*}} loss : <[], f32>
   sched.output "loss" %l loss : <[], f32>

@@ -35,7 +35,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // P4
   // expected-error@+1 {{uses the unknown communicator @dp}}
-  %t = sched.start all_gather %x dim 0 over @dp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @dp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -65,7 +65,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // P6
   // expected-error@+1 {{has sequence number 1, the next one is 0}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -77,7 +77,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // T1
   // expected-error@+1 {{is waited for 0 times, must be exactly once}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -89,9 +89,9 @@ sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // T1
   // expected-error@+1 {{is waited for 2 times, must be exactly once}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
-  %a = sched.wait %t on @communication : !sched.token<<[12], f32>>
-  %b = sched.wait %t on @communication : !sched.token<<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %a = sched.wait %t on @communication : !sched.token<!sched.tensor<[12], f32>>
+  %b = sched.wait %t on @communication : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -143,11 +143,11 @@ sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
   // expected-note@+1 {{started here}}
-  %t = sched.start all_gather %y dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %y dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
   // L4
   // expected-error@+1 {{frees the input of a collective that is not waited for}}
   sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
-  %z = sched.wait %t on @compute : !sched.token<<[12], f32>>
+  %z = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -195,15 +195,15 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
-  %y = sched.wait %t on @compute : !sched.token<<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %y = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
   sched.output "y" %y : <[12], f32>
 }
 sched.program @reference role <reference> {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // expected-error@+1 {{'sched.start' op has sequence number 1, the next one is 0}}
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
-  %y = sched.wait %t on @compute : !sched.token<<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %y = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
   sched.output "y" %y : <[12], f32>
 }
 
@@ -214,11 +214,11 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
-  %y = sched.wait %t on @compute : !sched.token<<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %y = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
   // P6: a sequence number that is in use
   // expected-error@+1 {{'sched.start' op has sequence number 0, the next one is 1}}
-  %u = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %u = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -267,13 +267,13 @@ sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %y dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %y dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
   // expected-note@+1 {{started here}}
-  %u = sched.start all_gather %y dim 0 over @tp on @compute sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
-  %a = sched.wait %t on @compute : !sched.token<<[12], f32>>
+  %u = sched.start all_gather %y dim 0 over @tp on @compute sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %a = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
   // expected-error@+1 {{'sched.free' op frees the input of a collective that is not waited for}}
   sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
-  %b = sched.wait %u on @compute : !sched.token<<[12], f32>>
+  %b = sched.wait %u on @compute : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -283,10 +283,10 @@ sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
   // L5: the result of a collective
   // expected-error@+1 {{'sched.wait' op produces a value that is neither freed nor an output}}
-  %y = sched.wait %t on @compute : !sched.token<<[12], f32>>
+  %y = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -323,12 +323,12 @@ sched.stream @communication
 sched.program @step role <step> {
   %w = sched.parameter ["w"] : <[12 over {0:(1)6}], f32>
   // expected-note@+1 {{started here}}
-  %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <<[12], f32>>
+  %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
   // L7
   // expected-error@+1 {{overwrites the input of a collective that is not waited for}}
   %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] on @compute
     : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
-  %g = sched.wait %t on @compute : !sched.token<<[12], f32>>
+  %g = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -366,12 +366,12 @@ sched.program @step role <step> {
   %a = sched.state "a" scratch : <[12], f32, partial = sum {0:(1)6}>
   // expected-note@+1 {{overwritten here}}
   %t = sched.start all_reduce %a over @tp on @communication sequence 0
-    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>> into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>> into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
   // L6: a collective overwrites its target
   // expected-error@+1 {{reads a value that was overwritten}}
   %b = sched.compute "aten.neg.default"(%a) {self = #base.operand<0>} on @compute
     : (!sched.tensor<[12], f32, partial = sum {0:(1)6}>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
-  %r = sched.wait %t on @compute : !sched.token<<[12], f32>>
+  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -385,13 +385,13 @@ sched.program @step role <step> {
   %b = sched.state "b" scratch : <[12], f32, partial = sum {0:(1)6}>
   // expected-note@+1 {{started here}}
   %t = sched.start all_reduce %a over @tp on @communication sequence 0
-    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>>
+    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>>
   // L7: a tensor that another collective reads is not a target
   // expected-error@+1 {{overwrites the input of a collective that is not waited for}}
   %u = sched.start all_reduce %b over @tp on @communication sequence 1
-    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <<[12], f32>> into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
-  %r = sched.wait %t on @compute : !sched.token<<[12], f32>>
-  %s = sched.wait %u on @compute : !sched.token<<[12], f32>>
+    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>> into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %s = sched.wait %u on @compute : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -418,4 +418,90 @@ sched.mesh [#base.mesh_axis<"tp" = 6>]
 // P10
 // expected-error@+1 {{runs before the unknown program 'step'}}
 sched.program @accumulate role <microbatch> runs 3 before "step" {
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
+  // P11
+  // expected-error@+1 {{'sched.pack' op packs in place, but tensor 0 is in no buffer}}
+  %p = sched.pack %a, %b in_place on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  %x:2 = sched.unpack %r on @compute : !sched.packed<<[12], f32>, <[12], f32>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
+  sched.buffer "gradients" %a, %b : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  // P11: the order
+  // expected-error@+1 {{'sched.pack' op packs in place, but tensor 1 does not follow the one before it in a buffer}}
+  %p = sched.pack %b, %a in_place on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  %x:2 = sched.unpack %r on @compute : !sched.packed<<[12], f32>, <[12], f32>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
+  // P12
+  // expected-error@+1 {{'sched.pack' op is read by 0 collectives, must be read by one}}
+  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
+  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  // P13
+  // expected-error@+1 {{'sched.start' op gives a packed value that is unpacked 0 times, must be exactly once}}
+  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @forward {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
+  sched.buffer "gradients" %a, %b : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %p = sched.pack %a, %b in_place on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  // expected-note@+1 {{overwritten here}}
+  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>> into %p : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  // L6: what is packed in place is overwritten with it
+  // expected-error@+1 {{reads a value that was overwritten}}
+  %c = sched.compute "aten.neg.default"(%b) {self = #base.operand<0>} on @compute
+    : (!sched.tensor<[12], f32, partial = sum {0:(1)6}>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  %x:2 = sched.unpack %r in_place on @compute : !sched.packed<<[12], f32>, <[12], f32>>
 }

@@ -100,6 +100,19 @@ def batch_norm(
     return made, None, None, mean, variance
 
 
+def lstm(
+    input: torch.Tensor, state: Sequence[torch.Tensor], weights: Sequence[torch.Tensor], *settings: object
+) -> tuple[torch.Tensor, ...]:
+    """aten.lstm.input, which autocast leaves in f32 on a CPU where oneDNN does not compute in 16 bits: in 16 bits also
+    there, as the compiler does for every CPU."""
+    if not torch.is_autocast_enabled("cpu") or torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return torch.ops.aten.lstm.input(input, state, weights, *settings)
+    dtype = torch.get_autocast_dtype("cpu")
+    with torch.autocast("cpu", enabled=False), torch.backends.mkldnn.flags(enabled=False):
+        lowered = [[tensor.to(dtype) for tensor in tensors] for tensors in (state, weights)]
+        return torch.ops.aten.lstm.input(input.to(dtype), *lowered, *settings)
+
+
 def use_own_batch_norm(graph: torch.fx.Graph) -> None:
     target = torch.ops.aten._native_batch_norm_legit_functional.default
     for node in graph.find_nodes(op="call_function", target=target):
@@ -126,6 +139,8 @@ def own_module(
                 if data.isdisjoint(node.all_input_nodes):
                     node.target = without_autocast
             use_own_batch_norm(graph_module.graph)
+            for node in graph_module.graph.find_nodes(op="call_function", target=torch.ops.aten.lstm.input):
+                node.target = lstm
             for target in CONVOLUTIONS:
                 for node in graph_module.graph.find_nodes(op="call_function", target=target):
                     node.target = sound(target)

@@ -61,6 +61,8 @@ class Observer(torch.fx.Interpreter):
         if n.target is torch.ops.higher_order.wrap_with_autocast:
             return self.run_without_autocast(n)
         made = super().run_node(n)
+        if n.target is torch.ops.aten.lstm.input:
+            made = as_with_onednn(made)
         if isinstance(n.target, torch._ops.OpOverload) and not re.match(UNCOUNTED, f"{n.target}."):
             results = list(made) if isinstance(made, (tuple, list)) else [made]
             dtypes = [result.dtype for result in results if isinstance(result, torch.Tensor)]
@@ -85,6 +87,13 @@ class Observer(torch.fx.Interpreter):
         inner.seen = self.seen
         with autocast("cpu", False), autocast("cuda", False):
             return inner.run(*operands)
+
+
+def as_with_onednn(results: object) -> object:
+    """What a recurrence makes on a CPU where oneDNN computes in 16 bits: elsewhere PyTorch leaves it in f32."""
+    if not torch.is_autocast_enabled("cpu") or torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return results
+    return torch.utils._pytree.tree_map(lambda result: result.to(torch.bfloat16), results)
 
 
 def on_device(module: torch.fx.GraphModule, device: str) -> None:

@@ -40,7 +40,7 @@ Status runRank(const Artifact &artifact, const artifact::Program &program, const
   MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(*weights));
   MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(*inputs));
   MESHPLAN_RETURN_IF_ERROR(runner.run());
-  MESHPLAN_RETURN_IF_ERROR(runner.executor().writeOutputs(output.writer()));
+  MESHPLAN_RETURN_IF_ERROR(runner.walk().writeOutputs(output.writer()));
   return output.commit();
 }
 

@@ -102,11 +102,22 @@ bool Clique::isComplete() {
 void Clique::connect(int rank) {
   std::lock_guard lock(mutex);
   connected.insert(rank);
+  changed.notify_all();
 }
 
-bool Clique::isConnected() {
-  std::lock_guard lock(mutex);
-  return static_cast<int>(connected.size()) == size;
+bool Clique::awaitConnections(int rank, const std::vector<FakeCall> &calls) {
+  std::unique_lock lock(mutex);
+  for (const FakeCall &call : calls)
+    if (call.isPair())
+      connectedPairs.emplace(rank, call.peer);
+    else
+      connected.insert(rank);
+  changed.notify_all();
+  auto isConnected = [&](const FakeCall &call) {
+    return call.isPair() ? connectedPairs.contains({call.peer, rank}) : static_cast<int>(connected.size()) == size;
+  };
+  changed.wait(lock, [&] { return aborted.contains(rank) || std::ranges::all_of(calls, isConnected); });
+  return !aborted.contains(rank);
 }
 
 /// A rank that has aborted takes no part in anything.

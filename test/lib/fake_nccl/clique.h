@@ -45,9 +45,11 @@ public:
   void join();
   bool isComplete();
 
-  /// The first collective connects the ranks, so it needs all of them.
+  /// The rank connects for collectives; they are connected when all have done so.
   void connect(int rank);
-  bool isConnected();
+  /// The first collective, and the first send or receive between two ranks, connects them, and so needs both sides.
+  /// Returns when all connections of the calls are there; false if the rank has aborted.
+  bool awaitConnections(int rank, const std::vector<FakeCall> &calls);
 
   /// Stands for a kernel: returns when all calls are done or the rank has aborted.
   void run(int rank, const std::vector<FakeCall> &calls);
@@ -73,6 +75,7 @@ private:
   std::condition_variable changed;
   int joined = 0;
   std::set<int> connected, aborted;
+  std::set<std::pair<int, int>> connectedPairs; // this rank, its peer: both directions are needed
   std::map<int64_t, Entries> collectives;
   std::map<std::pair<int, int>, std::pair<std::deque<std::shared_ptr<Entry>>, std::deque<std::shared_ptr<Entry>>>>
       pairs; // from, to: sends and receives that wait for each other

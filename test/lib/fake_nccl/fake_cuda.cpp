@@ -9,15 +9,27 @@ using namespace meshplan;
 
 static FakeEvent &eventOf(cudaEvent_t event) { return *reinterpret_cast<FakeEvent *>(event); }
 
+static int &threadsDevice() {
+  thread_local int device = 0;
+  return device;
+}
+
+int meshplan::currentFakeDevice() { return threadsDevice(); }
+
 FakeStream &meshplan::fakeStreamOf(cudaStream_t stream) { return *reinterpret_cast<FakeStream *>(stream); }
 
 CudaApi meshplan::fakeCuda() {
   CudaApi api = {};
   api.getDeviceCount = [](int *count) {
-    *count = 64;
+    *count = fakeDeviceCount;
     return cudaSuccess;
   };
-  api.setDevice = [](int device) { return device < 64 ? cudaSuccess : cudaErrorInvalidDevice; };
+  api.setDevice = [](int device) {
+    if (device < 0 || device >= fakeDeviceCount)
+      return cudaErrorInvalidDevice;
+    threadsDevice() = device;
+    return cudaSuccess;
+  };
   api.streamCreateWithFlags = [](cudaStream_t *stream, unsigned int) {
     *stream = reinterpret_cast<cudaStream_t>(new FakeStream());
     return cudaSuccess;

@@ -8,7 +8,12 @@
 
 namespace meshplan {
 
+inline constexpr int fakeDeviceCount = 64;
+
 CudaApi fakeCuda();
+
+/// The device that the calling thread has set.
+int currentFakeDevice();
 
 FakeStream &fakeStreamOf(cudaStream_t stream);
 

@@ -175,6 +175,10 @@ ncclResult_t meshplan::initStandIn(ncclComm_t *handle, int size, const ncclUniqu
 
 NcclApi meshplan::standInFunctions() {
   NcclApi api = {};
+  api.getVersion = [](int *version) {
+    *version = NCCL_VERSION_CODE;
+    return ncclSuccess;
+  };
   api.getUniqueId = makeId;
   api.commGetAsyncError = [](ncclComm_t handle, ncclResult_t *state) { return of(handle).poll(state); };
   api.commAbort = abort;

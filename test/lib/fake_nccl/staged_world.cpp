@@ -6,6 +6,7 @@
 #include "runtime/comm/nccl/backoff.h"
 #include "runtime/comm/nccl/flight.h"
 #include "runtime/comm/threads/run_threads.h"
+#include "test/lib/delays/start_on.h"
 
 #include <algorithm>
 #include <numeric>
@@ -131,6 +132,7 @@ public:
         world(world), inner(std::move(inner)) {}
 
   bool reduces(DType dtype, Reduction reduction) const override { return inner->reduces(dtype, reduction); }
+  Status connectPairs() override { return inner->connectPairs(); }
 
 private:
   Expected<Pending> start(Collective collective) override {
@@ -139,46 +141,10 @@ private:
     auto output =
         collective.input == collective.output ? input : std::make_shared<DeviceBuffer>(device, produced * size);
     MESHPLAN_RETURN_IF_ERROR(input->copyFrom(collective.input));
-    MESHPLAN_ASSIGN_OR_RETURN(Pending pending, startInner(collective, input->get(), output->get()));
+    MESHPLAN_ASSIGN_OR_RETURN(Pending pending, startOn(*inner, collective, input->get(), output->get()));
     void *target = produced > 0 ? collective.output : nullptr;
     return Pending(
         std::make_unique<StagedPending>(world, std::move(input), std::move(output), target, std::move(pending)));
-  }
-
-  Expected<Pending> startPermute(const Collective &collective, const void *input, void *output) {
-    auto peer = [](const std::vector<int64_t> &counts) {
-      for (size_t i = 0; i < counts.size(); ++i)
-        if (counts[i] > 0)
-          return static_cast<int64_t>(i);
-      return int64_t(-1);
-    };
-    return inner->startPermute(input, sum(collective.sendCounts), peer(collective.sendCounts), output,
-                               sum(collective.receiveCounts), peer(collective.receiveCounts), collective.dtype,
-                               collective.label);
-  }
-
-  Expected<Pending> startInner(const Collective &c, const void *input, void *output) {
-    switch (c.kind) {
-    case CollectiveKind::allReduce:
-      return inner->startAllReduce(input, output, c.count, c.dtype, c.reduction, c.label);
-    case CollectiveKind::allGather:
-      return inner->startAllGather(input, output, c.receiveCounts, c.dtype, c.label);
-    case CollectiveKind::reduceScatter:
-      return inner->startReduceScatter(input, output, c.sendCounts, c.dtype, c.reduction, c.label);
-    case CollectiveKind::allToAll:
-      return inner->startAllToAll(input, c.sendCounts, output, c.receiveCounts, c.dtype, c.label);
-    case CollectiveKind::permute:
-      return startPermute(c, input, output);
-    case CollectiveKind::broadcast:
-      return inner->startBroadcast(output, c.count, c.dtype, c.peer, c.label);
-    case CollectiveKind::barrier:
-      return inner->startBarrier(c.label);
-    case CollectiveKind::send:
-      return inner->startSend(input, c.count, c.dtype, c.peer, c.label);
-    case CollectiveKind::receive:
-      break;
-    }
-    return inner->startReceive(output, c.count, c.dtype, c.peer, c.label);
   }
 
   Device device;

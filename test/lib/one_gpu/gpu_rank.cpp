@@ -9,6 +9,8 @@ using namespace meshplan;
 
 Expected<int> meshplan::gpuOfRank(int64_t rank, std::optional<int64_t>, int gpus) { return chooseGpu(rank, 0, gpus); }
 
+Status meshplan::prepareGpuRanks() { return Status(); }
+
 Status meshplan::runOverNccl(World &hosts, Device device, const RankBody &body) {
   return runOnSharedDevice("meshplan-run-on-one-gpu", hosts, device, body);
 }

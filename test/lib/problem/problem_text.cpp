@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include <utility>
 
 using namespace meshplan;
 using namespace meshplan::scheduling;
@@ -22,10 +23,17 @@ private:
   using Names = llvm::StringMap<unsigned>;
 
   Error readLine();
-  void readStream();
+  void readCoordinate();
+  void finishCoordinate();
+  void readLane();
+  void readLink();
+  void readOverlap();
   void readCommunicator();
   void readBuffer();
   void readOperation();
+  bool readCost(Operation &operation);
+  bool readInstance(Operation &operation);
+  void readMergeable();
   void readStep(StepKind kind, const Names &names);
 
   StringRef next();
@@ -37,7 +45,9 @@ private:
   template <typename List> void nextIndices(const Names &names, List &list);
 
   ProblemText result;
-  Names streams, communicators, buffers, operations;
+  /// Coordinates are known before they are read: instances name later ones, too.
+  Names coordinates;
+  Names lanes, links, communicators, buffers, operations;
   llvm::SmallVector<StringRef> words;
   size_t position = 0;
   std::string problem;
@@ -90,11 +100,44 @@ template <typename List> void Reader::nextIndices(const Names &names, List &list
     list.push_back(nextIndex(names));
 }
 
-/// stream NAME
-void Reader::readStream() {
+/// coordinate NAME: what follows, up to the next coordinate, is its problem and its list
+void Reader::readCoordinate() {
   StringRef name = next();
-  streams[name] = result.problem.streams.size();
-  result.problem.streams.push_back(name.str());
+  finishCoordinate();
+  result.coordinates.push_back({name.str(), {}, {}});
+}
+
+void Reader::finishCoordinate() {
+  if (!result.coordinates.empty()) {
+    result.coordinates.back().problem = std::exchange(result.problem, {});
+    result.coordinates.back().solution = std::exchange(result.solution, {}).value_or(Solution());
+  }
+  for (Names *names : {&lanes, &links, &communicators, &buffers, &operations})
+    names->clear();
+}
+
+/// lane NAME (`collectives` | `copies`)?
+void Reader::readLane() {
+  Lane lane{next().str(), LaneKind::compute};
+  if (takeWord("collectives"))
+    lane.kind = LaneKind::collectives;
+  else if (takeWord("copies"))
+    lane.kind = LaneKind::copies;
+  lanes[lane.name] = result.problem.lanes.size();
+  result.problem.lanes.push_back(lane);
+}
+
+/// link NAME BYTES_PER_SECOND
+void Reader::readLink() {
+  Link link{next().str(), nextInteger()};
+  links[link.name] = result.problem.links.size();
+  result.problem.links.push_back(link);
+}
+
+/// overlap_speed COMPUTE TRANSFER
+void Reader::readOverlap() {
+  result.problem.overlapSpeed.compute = nextInteger();
+  result.problem.overlapSpeed.transfer = nextInteger();
 }
 
 /// communicator NAME AXIS:(PRE)SIZE...
@@ -135,41 +178,93 @@ void Reader::readBuffer() {
   result.problem.buffers.push_back(buffer);
 }
 
-/// operation NAME `on` STREAM (`over` COMMUNICATOR | `duration` N | `reads` BUFFER* | `writes` BUFFER* |
-///                             `workspace` BYTES* | `late` BYTES* | `freed` BYTES* | `after` OPERATION* |
-///                             `overwrites` BUFFER* | `host`)*
+/// `duration` N | `latency` N | `moves` (LINK N)* | `cores` N
+bool Reader::readCost(Operation &operation) {
+  if (takeWord("duration"))
+    operation.duration = nextInteger();
+  else if (takeWord("latency"))
+    operation.latency = nextInteger();
+  else if (takeWord("cores"))
+    operation.cores = nextInteger();
+  else if (takeWord("moves"))
+    while (position < words.size() && links.contains(words[position])) {
+      unsigned link = nextIndex(links);
+      operation.transfers.push_back({link, nextInteger()});
+    }
+  else
+    return false;
+  return true;
+}
+
+/// `meets` INSTANCE COORDINATE*
+bool Reader::readInstance(Operation &operation) {
+  if (!takeWord("meets"))
+    return false;
+  Instance &instance = operation.instances.emplace_back();
+  instance.name = next().str();
+  nextIndices(coordinates, instance.others);
+  return true;
+}
+
+/// operation NAME `on` LANE (`over` COMMUNICATOR | COST | `reads` BUFFER* | `writes` BUFFER* | `workspace` BYTES* |
+///                           `after` OPERATION* | `overwrites` BUFFER* | `host` | `packs` | `unpacks` | `blocking` |
+///                           `meets` INSTANCE COORDINATE*)*
 void Reader::readOperation() {
   StringRef name = next();
   Operation operation;
   operation.name = name.str();
   operations[name] = result.problem.operations.size();
   while (position < words.size() && problem.empty()) {
+    if (readCost(operation) || readInstance(operation))
+      continue;
     if (takeWord("on"))
-      operation.stream = nextIndex(streams);
+      operation.lane = nextIndex(lanes);
     else if (takeWord("over"))
       operation.communicator = nextIndex(communicators);
-    else if (takeWord("duration"))
-      operation.duration = nextInteger();
     else if (takeWord("reads"))
       nextIndices(buffers, operation.consumed);
     else if (takeWord("writes"))
       nextIndices(buffers, operation.produced);
     else if (takeWord("workspace"))
       operation.workspace = nextBytes();
-    else if (takeWord("late"))
-      operation.lateResults = nextBytes();
-    else if (takeWord("freed"))
-      operation.earlyFreed = nextBytes();
     else if (takeWord("overwrites"))
       nextIndices(buffers, operation.overwritten);
     else if (takeWord("after"))
       nextIndices(operations, operation.after);
     else if (takeWord("host"))
       operation.memory = Memory::host;
+    else if (takeWord("packs"))
+      operation.copy = Copy::pack;
+    else if (takeWord("unpacks"))
+      operation.copy = Copy::unpack;
+    else if (takeWord("blocking"))
+      operation.blocking = true;
     else
       problem = ("unexpected '" + words[position] + "'").str();
   }
   result.problem.operations.push_back(operation);
+}
+
+/// mergeable NAME (`limit` BYTES)? (OPERATION (`bytes` N | `time` N | `workspace` BYTES*)*)*
+void Reader::readMergeable() {
+  Mergeable &mergeable = result.problem.mergeables.emplace_back();
+  mergeable.name = next().str();
+  if (takeWord("limit"))
+    mergeable.mostBytes = nextInteger();
+  while (position < words.size() && problem.empty()) {
+    MergeMember &member = mergeable.members.emplace_back();
+    member.operation = nextIndex(operations);
+    while (position < words.size() && problem.empty()) {
+      if (takeWord("bytes"))
+        member.bytes = nextInteger();
+      else if (takeWord("time"))
+        member.packTime = nextInteger();
+      else if (takeWord("workspace"))
+        member.packBytes = nextBytes();
+      else
+        break;
+    }
+  }
 }
 
 void Reader::readStep(StepKind kind, const Names &names) {
@@ -182,14 +277,28 @@ Error Reader::readLine() {
   StringRef verb = next();
   if (verb == "rank_classes")
     result.problem.rankClasses = nextInteger();
-  else if (verb == "stream")
-    readStream();
+  else if (verb == "coordinate")
+    readCoordinate();
+  else if (verb == "lane")
+    readLane();
+  else if (verb == "link")
+    readLink();
+  else if (verb == "cores")
+    result.problem.cores = nextInteger();
+  else if (verb == "overlap_speed")
+    readOverlap();
+  else if (verb == "issue_time")
+    result.problem.issueTime = nextInteger();
+  else if (verb == "memory_limit")
+    result.problem.memoryLimit = nextBytes();
   else if (verb == "communicator")
     readCommunicator();
   else if (verb == "buffer")
     readBuffer();
   else if (verb == "operation")
     readOperation();
+  else if (verb == "mergeable")
+    readMergeable();
   else if (verb == "run")
     readStep(StepKind::run, operations);
   else if (verb == "start")
@@ -210,6 +319,9 @@ Error Reader::readLine() {
 Expected<ProblemText> Reader::read(StringRef text) {
   llvm::SmallVector<StringRef> lines;
   text.split(lines, '\n');
+  for (StringRef line : lines)
+    if (line.consume_front("coordinate "))
+      coordinates.try_emplace(line.split("//").first.trim(), coordinates.size());
   for (auto [number, line] : llvm::enumerate(lines)) {
     words.clear();
     position = 0;
@@ -220,6 +332,8 @@ Expected<ProblemText> Reader::read(StringRef text) {
       return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                      "line " + Twine(number + 1) + ": " + llvm::toString(std::move(error)));
   }
+  if (!result.coordinates.empty())
+    finishCoordinate();
   return std::move(result);
 }
 

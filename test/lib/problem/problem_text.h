@@ -8,10 +8,11 @@
 
 namespace meshplan::scheduling {
 
-/// A problem, and the steps if the text contains them.
+/// A problem, and the steps if the text contains them. If it has several coordinates, they are there instead.
 struct ProblemText {
   Problem problem;
   std::optional<Solution> solution;
+  std::vector<Coordinate> coordinates;
 };
 
 /// Reads the format that README.md describes. Names must be declared before use. Fails with the line number.

@@ -12,7 +12,7 @@
 
 #include "runtime/artifact/sharding.h"
 #include "runtime/comm/threads/run_threads.h"
-#include "runtime/exec/executor.h"
+#include "runtime/exec/program_runner.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/memory.h"
 #include "test/lib/one_gpu/one_gpu.h"
@@ -127,11 +127,11 @@ Expected<TensorSource> runProgram(const Artifact &artifact, const artifact::Prog
   options.timeout = std::chrono::seconds(60);
   std::vector<int64_t> peaks(ranks);
   auto runRank = [&](World &world) -> Status {
-    MESHPLAN_ASSIGN_OR_RETURN(std::unique_ptr<Executor> executor, Executor::create(artifact, program, world));
-    MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(feed));
-    MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(feed));
-    MESHPLAN_RETURN_IF_ERROR(executor->run());
-    return executor->writeOutputs(writer);
+    MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(artifact, program, world));
+    MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(feed));
+    MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(feed));
+    MESHPLAN_RETURN_IF_ERROR(runner.run());
+    return runner.walk().writeOutputs(writer);
   };
   std::vector<Status> statuses = runThreads(ranks, options, [&](World &hosts) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(Device device, sharedDevice(artifact.schedule(), hosts.rank()));

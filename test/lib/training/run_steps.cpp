@@ -6,6 +6,7 @@
 
 #include "runtime/artifact/artifact.h"
 #include "runtime/artifact/sharding.h"
+#include "runtime/artifact/vector_range.h"
 #include "runtime/checkpoint/load.h"
 #include "runtime/checkpoint/writer.h"
 #include "runtime/comm/threads/run_threads.h"
@@ -54,13 +55,36 @@ struct Metered {
   int64_t kept = 0;               ///< on its device before the first batch: what lasts from step to step
 };
 
-/// The planned memory of what persists over steps, for all programs of a step.
-int64_t plannedToLast(const artifact::Schedule &schedule, const artifact::Memory &step) {
-  int64_t bytes = step.parameters() + step.states() + step.accumulators() + step.constants();
-  for (const artifact::Program *program : *schedule.programs())
-    if (runnerOf(*program) == "step" && program->memory())
-      bytes += program->memory()->constants();
+/// Bytes of the constants of the step and of the programs that it runs. A constant that another of them has is shared.
+int64_t constantBytes(const RankView &step) {
+  std::vector<std::pair<RankView, const artifact::Constant *>> found;
+  int64_t bytes = 0;
+  auto count = [&](const artifact::Program &program) {
+    RankView view(step.schedule(), program, step.rank());
+    for (const artifact::Constant &constant : elementsOf(program.constants())) {
+      int value = constant.value();
+      auto isSame = [&](const auto &known) {
+        const auto &[place, other] = known;
+        return &place.program() != &program && place.dtype(other->value()) == view.dtype(value) &&
+               place.shape(other->value()) == view.shape(value) && place.ranges(other->value()) == view.ranges(value) &&
+               std::ranges::equal(*other->data(), *constant.data());
+      };
+      if (std::ranges::any_of(found, isSame))
+        continue;
+      found.emplace_back(view, &constant);
+      bytes += elementCount(view.shape(value)) * dtypeSize(view.dtype(value));
+    }
+  };
+  count(step.program());
+  for (const artifact::Program *program : *step.schedule().programs())
+    if (runnerOf(*program) == "step")
+      count(*program);
   return bytes;
+}
+
+/// The planned memory of what persists over steps, for all programs of a step.
+int64_t plannedToLast(const RankView &step, const artifact::Memory &planned) {
+  return planned.parameters() + planned.states() + planned.accumulators() + constantBytes(step);
 }
 
 /// One write, so that lines of ranks do not mix. Host numbers are printed if the plan keeps something there. Ranks that
@@ -74,7 +98,7 @@ void printMemory(const RankView &place, const Metered &metered, const ResidentBy
   bool isMetered = deviceOfThread().isHost();
   if (isMetered) {
     add(" peak ", metered.peak, planned ? planned->peak() : 0);
-    add(" kept ", metered.kept, planned ? plannedToLast(place.schedule(), *planned) : 0);
+    add(" kept ", metered.kept, planned ? plannedToLast(place, *planned) : 0);
   }
   if (isMetered && planned && planned->host_peak() > 0) {
     add(" host ", metered.hostPeak, planned->host_peak());
@@ -158,14 +182,14 @@ Status trainRank(const Artifact &artifact, const artifact::Program &program, con
     MESHPLAN_RETURN_IF_ERROR(training.run());
     if (training.outcome().nonfinite > 0)
       std::printf("%s\n", training.describeOutcome().c_str());
-    MESHPLAN_RETURN_IF_ERROR(training.executor().writeOutputs(output.writer(), "step" + std::to_string(step) + "."));
+    MESHPLAN_RETURN_IF_ERROR(training.walk().writeOutputs(output.writer(), "step" + std::to_string(step) + "."));
     MESHPLAN_RETURN_IF_ERROR(saving.poll(training, step));
   }
-  MESHPLAN_RETURN_IF_ERROR(saving.finish(training.executor().place()));
+  MESHPLAN_RETURN_IF_ERROR(saving.finish(training.walk().view()));
   metered.peak = pools.tensors->peak();
   metered.hostPeak = pools.left->peak();
-  MESHPLAN_RETURN_IF_ERROR(training.executor().writeHeld(output.writer()));
-  printMemory(training.executor().place(), metered, training.executor().residentBytes(), training.packedBytes());
+  MESHPLAN_RETURN_IF_ERROR(training.walk().writeHeld(output.writer()));
+  printMemory(training.walk().view(), metered, residentBytes(training.walk().view()), training.packedBytes());
   return output.commit();
 }
 

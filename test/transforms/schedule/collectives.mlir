@@ -27,7 +27,9 @@ func.func @forward(
   // A collective on inputs starts at its own position; results that only the caller needs are waited for at the end.
   // CHECK: %[[T0:.*]] = sched.start all_gather %{{.*}} dim 0 over @tp on @communication sequence 0 :
   %0 = plan.all_gather %rows [#plan.axis<"tp">] dim 0 : tensor<8x8xf32, #rows> -> tensor<8x8xf32, #none>
-  // CHECK-NEXT: %[[T1:.*]] = sched.start all_to_all %{{.*}} from 0 dim 1 over @tp on @communication sequence 1 :
+  // The columns that go to one rank are not adjacent in memory; the rows that arrive are.
+  // CHECK-NEXT: %[[P1:.*]] = sched.pack %{{.*}} on @compute
+  // CHECK-NEXT: %[[T1:.*]] = sched.start all_to_all %[[P1]] from 0 dim 1 over @tp on @communication sequence 1 :
   %1 = plan.all_to_all %rows [#plan.axis<"tp">] from 0 to 1 : tensor<8x8xf32, #rows> -> tensor<8x8xf32, #cols>
   // CHECK-NEXT: %[[T2:.*]] = sched.start reduce_scatter %{{.*}} dim 0 over @tp on @communication sequence 2 :
   %2 = plan.reduce_scatter %partial [#plan.axis<"tp">] dim 0
@@ -41,6 +43,7 @@ func.func @forward(
   // CHECK-NEXT: sched.slice %[[Y]] on @compute : <[8, 8], f32> -> <[8 over {1:(1)2}, 8], f32>
   %5 = plan.slice %0 [#plan.axis<"tp":(1)2>] dim 0 : tensor<8x8xf32, #none> -> tensor<8x8xf32, #inner>
   // CHECK-NEXT: sched.wait %[[T1]]
+  // CHECK-NEXT: sched.free %[[P1]]
   // CHECK-NEXT: sched.wait %[[T2]]
   // CHECK-NEXT: sched.wait %[[T3]]
   // CHECK-NEXT: sched.wait %[[T4]]

@@ -1,11 +1,11 @@
 // REQUIRES: meshplan-opt
-// RUN: %meshplan-opt %s --split-input-file --schedule | FileCheck %s
+// RUN: %meshplan-opt %s --split-input-file --schedule=preset=h100 | FileCheck %s
 
 plan.mesh [#base.mesh_axis<"tp" = 4>]
 
-// The rank with the most work has 2 x 1024 x 2048 x 1024 operations at 989 TFLOP/s (4.3 us), and three quarters of
-// twice 4 MiB at 450 GB/s (14.0 us) plus 15 us of latency; a view takes no time.
-// CHECK: sched.program @narrow {{.*}} time <compute = 4343, communication = 28981>
+// The rank with the most work has 2 x 1024 x 2048 x 1024 operations at 794.5 TFLOP/s (5.4 us), and three quarters of
+// twice 4 MiB at 480 GB/s (13.1 us) after twice 5 us of latency; a view takes no time.
+// CHECK: sched.program @narrow {{.*}} time <compute = 5406, communication = 23103>
 func.func @narrow(%x: tensor<1024x4096xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: tensor<4096x2048xbf16, #plan.sharding<[{"tp"}, {}]>>)
     -> (tensor<2097152xbf16, #plan.sharding<[{}]>> {plan.name = "y"}) {
   %0 = plan.call "aten.mm.default"(%x, %w) {self = #base.operand<0>, mat2 = #base.operand<1>}
@@ -22,9 +22,9 @@ func.func @narrow(%x: tensor<1024x4096xbf16, #plan.sharding<[{}, {"tp"}]>>, %w: 
 
 plan.mesh [#base.mesh_axis<"dp" = 4>, #base.mesh_axis<"tp" = 3>]
 
-// A group of dp spans two nodes: 1 MiB, of which a rank gets three quarters over the network (15.7 us). Of an uneven
-// dim the larger shard counts.
-// CHECK: sched.program @network {{.*}} time <compute = 4000, communication = 30729>
+// A group of dp spans two nodes: 1 MiB, of which a rank gets three quarters over the network (15.7 us) after twice 5 us
+// of latency. Of an uneven dim the larger shard counts.
+// CHECK: sched.program @network {{.*}} time <compute = 4000, communication = 25729>
 func.func @network(%x: tensor<262144xf32, #plan.sharding<[{"dp"}]>>, %y: tensor<7xf32, #plan.sharding<[{"tp"}]>>)
     -> (tensor<262144xf32, #plan.sharding<[{}]>> {plan.name = "x"}, tensor<7xf32, #plan.sharding<[{"tp"}]>> {plan.name = "y"}) {
   %0 = plan.all_gather %x [#plan.axis<"dp">] dim 0 : tensor<262144xf32, #plan.sharding<[{"dp"}]>> -> tensor<262144xf32, #plan.sharding<[{}]>>

@@ -9,18 +9,35 @@ namespace {
 using artifact::CollectiveKind;
 using artifact::ScheduleT;
 
-/// Values that addFlat appends to those of buildSchedule.
-enum FlatValue { cut = testValueCount, otherCut, gathered, otherGathered, addend, otherAddend, total, otherTotal };
+/// Values that buildFlat appends to those of buildSchedule. The last four are packed.
+enum FlatValue {
+  cut = testValueCount,
+  otherCut,
+  gathered,
+  otherGathered,
+  addend,
+  otherAddend,
+  total,
+  otherTotal,
+  sent,
+  received,
+  sentAddends,
+  receivedTotals
+};
 
 /// Instructions that it appends.
 enum FlatInstruction {
   sliceCut = freePart + 1,
   sliceOther,
+  packCuts,
   startBucket,
   waitBucket,
+  unpackGathered,
   makeAddends,
+  packAddends,
   startScatter,
-  waitScatter
+  waitScatter,
+  unpackTotals
 };
 
 int add(ScheduleT &s, const artifact::ValueT &like, std::vector<artifact::AxisRef> flat = {}) {
@@ -30,16 +47,37 @@ int add(ScheduleT &s, const artifact::ValueT &like, std::vector<artifact::AxisRe
   return static_cast<int>(forwardOf(s).values.size()) - 1;
 }
 
-artifact::StartT start(CollectiveKind kind, int sequence, std::array<int, 2> inputs, std::array<int, 2> outputs) {
+int addPacked(ScheduleT &s, std::vector<int> members) {
+  artifact::ValueT value;
+  value.dtype = artifact::DType::f32;
+  value.members = std::move(members);
+  forwardOf(s).values.push_back(std::make_unique<artifact::ValueT>(value));
+  return static_cast<int>(forwardOf(s).values.size()) - 1;
+}
+
+artifact::StartT start(CollectiveKind kind, int sequence, int input, int output) {
   artifact::StartT start;
   start.kind = kind;
   start.communicator = 1;
   start.sequence = sequence;
-  start.input = inputs[0];
-  start.output = outputs[0];
-  start.more_inputs = {inputs[1]};
-  start.more_outputs = {outputs[1]};
+  start.input = input;
+  start.output = output;
   return start;
+}
+
+artifact::PackRunT packOf(std::vector<int> inputs, int output, bool inPlace = false) {
+  artifact::PackRunT pack;
+  pack.inputs = std::move(inputs);
+  pack.output = output;
+  pack.in_place = inPlace;
+  return pack;
+}
+
+artifact::UnpackRunT unpackOf(int input, std::vector<int> outputs) {
+  artifact::UnpackRunT unpack;
+  unpack.input = input;
+  unpack.outputs = std::move(outputs);
+  return unpack;
 }
 
 artifact::SliceT slice(int input, int output) {
@@ -62,24 +100,38 @@ ScheduleT buildFlat() {
     add(s, product);
   for (int i = 0; i < 2; ++i)
     add(s, whole, {tp});
+  addPacked(s, {cut, otherCut});
+  addPacked(s, {gathered, otherGathered});
+  addPacked(s, {addend, otherAddend});
+  addPacked(s, {total, otherTotal});
   append(s, slice(TestValue::whole, cut));
   append(s, slice(TestValue::whole, otherCut));
-  append(s, start(CollectiveKind::all_gather, 2, {cut, otherCut}, {gathered, otherGathered}));
+  append(s, packOf({cut, otherCut}, sent));
+  append(s, start(CollectiveKind::all_gather, 2, sent, received));
   append(s, waitFor(2));
+  append(s, unpackOf(received, {gathered, otherGathered}));
   artifact::ComputeT compute;
   compute.target = "aten.op";
   compute.outputs = {addend, otherAddend};
   append(s, compute);
-  artifact::StartT scatter = start(CollectiveKind::reduce_scatter, 3, {addend, otherAddend}, {total, otherTotal});
+  append(s, packOf({addend, otherAddend}, sentAddends));
+  artifact::StartT scatter = start(CollectiveKind::reduce_scatter, 3, sentAddends, receivedTotals);
   scatter.reduction = artifact::Reduction::sum;
   append(s, scatter);
   append(s, waitFor(3));
+  append(s, unpackOf(receivedTotals, {total, otherTotal}));
   return s;
 }
 
 artifact::ValueT &valueAt(ScheduleT &s, int value) { return *forwardOf(s).values[value]; }
 artifact::StartT &startAt(ScheduleT &s, int instruction) {
   return *forwardOf(s).instructions[instruction]->action.AsStart();
+}
+artifact::PackRunT &packAt(ScheduleT &s, int instruction) {
+  return *forwardOf(s).instructions[instruction]->action.AsPackRun();
+}
+artifact::UnpackRunT &unpackAt(ScheduleT &s, int instruction) {
+  return *forwardOf(s).instructions[instruction]->action.AsUnpackRun();
 }
 artifact::SliceT &sliceAt(ScheduleT &s, int instruction) {
   return *forwardOf(s).instructions[instruction]->action.AsSlice();
@@ -106,51 +158,82 @@ const WrongSchedule flatCases[] = {
     {"AxisOfADim", [](ScheduleT &s) { valueAt(s, cut).flat_axes = {artifact::AxisRef(0, 1, 2)}; },
      "values[7]: flat: axes[0]: axis 0 is used twice"},
     {"GatherOverOtherRanks", [](ScheduleT &s) { startAt(s, startBucket).communicator = 0; },
-     "instructions[10]: the flat axes are not those of the communicator"},
+     "instructions[11]: the flat axes are not those of the communicator"},
     {"GatherOfWhatIsNotFlat", [](ScheduleT &s) { valueAt(s, cut).flat_axes.clear(); },
-     "instructions[10]: the flat axes are not those of the communicator"},
+     "instructions[11]: the flat axes are not those of the communicator"},
     {"GatherStaysFlat", [](ScheduleT &s) { valueAt(s, gathered).flat_axes = {artifact::AxisRef(1, 1, 3)}; },
-     "instructions[10]: the flat axes are not those of the communicator"},
+     "instructions[11]: the flat axes are not those of the communicator"},
     {"GatherChangesDims", [](ScheduleT &s) { valueAt(s, gathered).dims[0]->axes.clear(); },
-     "instructions[10]: dim 0 is sharded differently"},
-    {"GatherAlongADim",
-     [](ScheduleT &s) {
-       startAt(s, startBucket).more_inputs.clear();
-       startAt(s, startBucket).more_outputs.clear();
-       startAt(s, startBucket).dim = 1;
-     },
-     "instructions[10]: a collective along a dim of a flat value"},
+     "instructions[11]: dim 0 is sharded differently"},
+    {"GatherAlongADim", [](ScheduleT &s) { startAt(s, startBucket).dim = 1; },
+     "instructions[11]: a collective along a dim of a flat value"},
     {"ScatterLeavesAllWhole", [](ScheduleT &s) { valueAt(s, total).flat_axes.clear(); },
-     "instructions[13]: the flat axes are not those of the communicator"},
-    {"PermuteOfFlat",
-     [](ScheduleT &s) {
-       startAt(s, startBucket).kind = CollectiveKind::permute;
-       startAt(s, startBucket).more_inputs.clear();
-       startAt(s, startBucket).more_outputs.clear();
-     },
-     "instructions[10]: a collective along a dim of a flat value"},
+     "instructions[16]: the flat axes are not those of the communicator"},
+    {"PermuteOfFlat", [](ScheduleT &s) { startAt(s, startBucket).kind = CollectiveKind::permute; },
+     "instructions[11]: a collective along a dim of a flat value"},
     {"AllReduceMakesFlat", [](ScheduleT &s) { startAt(s, startScatter).kind = CollectiveKind::all_reduce; },
-     "instructions[13]: the flat axes are not those of the communicator"},
+     "instructions[16]: the flat axes are not those of the communicator"},
     {"SliceLosesFlat", [](ScheduleT &s) { sliceAt(s, sliceOther) = slice(cut, otherGathered); },
      "instructions[9]: the flat axes of the input are not the first ones of the output"},
     {"SliceChangesDims", [](ScheduleT &s) { valueAt(s, cut).dims[0]->axes.clear(); },
      "instructions[8]: dim 0 is sharded differently"},
-    {"FewerOutputs", [](ScheduleT &s) { startAt(s, startBucket).more_outputs.clear(); },
-     "instructions[10]: 2 inputs and 1 outputs"},
-    {"FewerInputs", [](ScheduleT &s) { startAt(s, startBucket).more_inputs.clear(); },
-     "instructions[10]: 1 inputs and 2 outputs"},
-    {"InputOfTheBucket", [](ScheduleT &s) { startAt(s, startBucket).more_inputs = {60}; },
-     "instructions[10]: input: value 60 of 15"},
-    {"OutputOfTheBucket", [](ScheduleT &s) { startAt(s, startBucket).more_outputs = {gathered}; },
-     "instructions[10]: output: value 9 is defined twice"},
+    {"FewerOutputs", [](ScheduleT &s) { valueAt(s, received).members = {gathered}; },
+     "instructions[11]: 2 inputs and 1 outputs"},
+    {"FewerInputs", [](ScheduleT &s) { packAt(s, packCuts).inputs = valueAt(s, sent).members = {cut}; },
+     "instructions[11]: 1 inputs and 2 outputs"},
+    {"NoMember", [](ScheduleT &s) { valueAt(s, sent).members = {60}; }, "values[15]: members[0]: value 60 of 19"},
+    {"PackedMember", [](ScheduleT &s) { valueAt(s, sent).members = {received}; },
+     "values[15]: members[0]: value 16 is packed itself"},
+    {"MemberOfAnotherDType", [](ScheduleT &s) { valueAt(s, sent).dtype = artifact::DType::f64; },
+     "values[15]: members[0]: value 7 has dtype f32, the packed value has f64"},
+    {"PackedWithALayout", [](ScheduleT &s) { valueAt(s, sent).host = true; },
+     "values[15]: a packed value with a layout of its own"},
+    {"PacksOthers", [](ScheduleT &s) { packAt(s, packCuts).inputs = {otherCut, cut}; },
+     "instructions[10]: value 15 does not have the inputs as members"},
+    {"PacksIntoATensor", [](ScheduleT &s) { packAt(s, packCuts).output = gathered; },
+     "instructions[10]: value 9 does not have the inputs as members"},
+    {"PacksInPlaceOutsideOfBuffers", [](ScheduleT &s) { packAt(s, packCuts).in_place = true; },
+     "instructions[10]: value 7 is packed in place, but does not follow the one before it in a buffer"},
+    {"PackedForNothing",
+     [](ScheduleT &s) {
+       addPacked(s, {cut});
+       append(s, packOf({cut}, receivedTotals + 1));
+     },
+     "value 19 is packed for no collective"},
+    {"PackedForAnother", [](ScheduleT &s) { startAt(s, startScatter).input = sent; },
+     "instructions[16]: value 15 is packed, but not for this collective"},
+    {"ReceivedIsSentOn", [](ScheduleT &s) { startAt(s, startScatter).input = received; },
+     "instructions[16]: value 16 is packed, but not for this collective"},
+    {"ComputesWithWhatIsPacked",
+     [](ScheduleT &s) {
+       auto arg = std::make_unique<artifact::ArgT>();
+       arg->kind = artifact::ArgKind::value;
+       arg->values = {received};
+       forwardOf(s).instructions[makeAddends]->action.AsCompute()->args.push_back(std::move(arg));
+     },
+     "instructions[14]: args[0]: value 16 is packed"},
+    {"ComputesWhatIsPacked",
+     [](ScheduleT &s) {
+       addPacked(s, {cut});
+       forwardOf(s).instructions[makeAddends]->action.AsCompute()->outputs.push_back(receivedTotals + 1);
+     },
+     "instructions[14]: outputs[2]: value 19 is packed"},
+    {"OutputIsPacked", [](ScheduleT &s) { forwardOf(s).outputs[0]->value = received; },
+     "outputs[0]: value 16 is packed"},
+    {"UnpacksOthers", [](ScheduleT &s) { unpackAt(s, unpackTotals).outputs = {otherTotal, total}; },
+     "instructions[18]: value 18 does not have the outputs as members"},
+    {"UnpacksWhatIsSent",
+     [](ScheduleT &s) { unpackAt(s, unpackTotals) = unpackOf(sentAddends, {addend, otherAddend}); },
+     "instructions[18]: value 17 is not a packed output of a collective, or was unpacked before"},
+    {"IsNotUnpacked", [](ScheduleT &s) { forwardOf(s).instructions.pop_back(); }, "value 18 is not unpacked"},
     {"SecondOfTheBucket", [](ScheduleT &s) { valueAt(s, otherGathered).dims[0]->axes.clear(); },
-     "instructions[10]: dim 0 is sharded differently"},
+     "instructions[11]: dim 0 is sharded differently"},
     {"DTypesOfTheBucket",
      [](ScheduleT &s) {
        for (int value : {static_cast<int>(otherAddend), static_cast<int>(otherTotal)})
          valueAt(s, value).dtype = artifact::DType::bf16;
      },
-     "instructions[13]: tensors of several dtypes in one collective"},
+     "values[17]: members[1]: value 12 has dtype bf16, the packed value has f32"},
     {"BucketAlongADim",
      [](ScheduleT &s) {
        // Two gathers along dim 1, coalesced.
@@ -160,24 +243,24 @@ const WrongSchedule flatCases[] = {
        }
        startAt(s, startBucket).dim = 1;
      },
-     "instructions[10]: several tensors, or a target, in a collective that moves one tensor along dims"},
+     "instructions[11]: several tensors, or a target, in a collective that moves one tensor along dims"},
     {"FreedInFlight",
      [](ScheduleT &s) {
        artifact::FreeT free;
-       free.values = {otherCut};
+       free.values = {sent};
        append(s, free);
        std::rotate(forwardOf(s).instructions.begin() + waitBucket, forwardOf(s).instructions.end() - 1,
                    forwardOf(s).instructions.end());
      },
-     "instructions[11]: values[0]: value 8 is freed before the wait of a collective that reads it"},
+     "instructions[12]: values[0]: value 15 is freed before the wait of a collective that reads it"},
     {"UsedInFlight",
      [](ScheduleT &s) {
        add(s, valueAt(s, otherCut), {artifact::AxisRef(1, 1, 3)});
-       append(s, slice(otherGathered, otherTotal + 1));
+       append(s, slice(otherGathered, receivedTotals + 1));
        std::rotate(forwardOf(s).instructions.begin() + waitBucket, forwardOf(s).instructions.end() - 1,
                    forwardOf(s).instructions.end());
      },
-     "instructions[11]: input: value 10 is used before the wait of its collective"},
+     "instructions[12]: input: value 10 is used before it is defined"},
     {"InputsAreNotFlat", [](ScheduleT &s) { valueOf(s, input).flat_axes = {artifact::AxisRef(1, 1, 1)}; },
      "inputs[0]: value 2 is flat"},
     {"ConstantsAreNotFlat", [](ScheduleT &s) { valueOf(s, table).flat_axes = {artifact::AxisRef(1, 1, 3)}; },
@@ -199,12 +282,19 @@ ScheduleT buildTargets() {
     buffer->values.push_back(accumulator->value);
     program.accumulators.push_back(std::move(accumulator));
   }
-  startAt(s, startScatter).targets = buffer->values;
+  startAt(s, startScatter).target = addPacked(s, buffer->values);
+  append(s, packOf(buffer->values, startAt(s, startScatter).target, /*inPlace=*/true));
+  unpackAt(s, unpackTotals).in_place = true;
   program.buffers.push_back(std::move(buffer));
+  // The pack comes before the start.
+  std::rotate(program.instructions.begin() + startScatter, program.instructions.end() - 1, program.instructions.end());
   return s;
 }
 
-constexpr int firstTarget = otherTotal + 1, secondTarget = otherTotal + 2;
+/// Instructions of buildTargets, from the pack of the targets on.
+enum { packTargets = startScatter, startInto, waitInto, unpackInto };
+
+constexpr int firstTarget = receivedTotals + 1, secondTarget = firstTarget + 1, bothTargets = secondTarget + 1;
 
 TEST(VerifyTargets, AcceptsWhatFits) {
   EXPECT_EQ(verificationError(buildTargets()), "");
@@ -231,23 +321,23 @@ const WrongSchedule targetCases[] = {
     {"OfNoValue", [](ScheduleT &s) { forwardOf(s).buffers[0]->values[1] = 99; },
      "buffers[0]: values[1]: value 99 is neither a parameter nor an accumulator, or already belongs to a buffer"},
     {"TwiceInABuffer", [](ScheduleT &s) { forwardOf(s).buffers[0]->values[1] = firstTarget; },
-     "buffers[0]: values[1]: value 15 is neither a parameter nor an accumulator, or already belongs to a buffer"},
+     "buffers[0]: values[1]: value 19 is neither a parameter nor an accumulator, or already belongs to a buffer"},
     {"OfSeveralDTypes", [](ScheduleT &s) { valueAt(s, secondTarget).dtype = artifact::DType::f64; },
-     "buffers[0]: values[1]: value 16 has another dtype than the first"},
+     "values[21]: members[1]: value 20 has dtype f64, the packed value has f32"},
     {"LargerThanTheAddressSpace",
      [](ScheduleT &s) {
        for (int value : {firstTarget, secondTarget})
          valueAt(s, value).dims[0]->extent = int64_t(1) << 57;
      },
-     "buffers[0]: values[1]: value 16 makes the buffer larger than the address space"},
+     "buffers[0]: values[1]: value 20 makes the buffer larger than the address space"},
     {"OnTheHost", [](ScheduleT &s) { valueAt(s, secondTarget).host = true; },
-     "buffers[0]: values[1]: value 16 is on the host"},
+     "values[21]: members[1]: value 20 is on the host"},
     {"TargetOnTheHost",
      [](ScheduleT &s) {
        forwardOf(s).buffers.clear();
        valueAt(s, secondTarget).host = true;
      },
-     "instructions[13]: value 16 is on the host"},
+     "values[21]: members[1]: value 20 is on the host"},
     {"NamedTwice",
      [](ScheduleT &s) {
        auto other = std::make_unique<artifact::BufferT>(*forwardOf(s).buffers[0]);
@@ -256,52 +346,72 @@ const WrongSchedule targetCases[] = {
        forwardOf(s).buffers.push_back(std::move(other));
      },
      "buffers[1]: the name 'gradients' twice"},
-    {"TargetIsAnOutput", [](ScheduleT &s) { startAt(s, startScatter).targets[1] = total; },
-     "instructions[13]: target: value 13 is used before the wait of its collective"},
-    {"TargetIsItsOwnOutput", [](ScheduleT &s) { startAt(s, startBucket).targets = {gathered, otherCut}; },
-     "instructions[10]: target: value 9 is used before the wait of its collective"},
-    {"TargetIsReadForAnotherOutput", [](ScheduleT &s) { startAt(s, startBucket).targets = {otherCut, cut}; },
-     "instructions[10]: target 8 is overwritten before the wait of a collective that reads it"},
-    {"MoreTargets", [](ScheduleT &s) { startAt(s, startScatter).targets.push_back(firstTarget); },
-     "instructions[13]: 3 targets of 2 outputs"},
-    {"TargetOfAnotherDType",
+    {"TargetsInAnotherOrder",
      [](ScheduleT &s) {
-       forwardOf(s).buffers.clear();
-       valueAt(s, firstTarget).dtype = artifact::DType::f64;
+       packAt(s, packTargets).inputs = valueAt(s, bothTargets).members = {secondTarget, firstTarget};
      },
-     "instructions[13]: dtype f32 becomes f64"},
+     "instructions[16]: value 19 is packed in place, but does not follow the one before it in a buffer"},
+    {"TargetIsPackedElsewhere", [](ScheduleT &s) { packAt(s, packTargets).in_place = false; },
+     "instructions[17]: target 21 is packed, but not in place"},
+    {"TargetIsReadInFlight",
+     [](ScheduleT &s) {
+       // Gathered in place of what it reads: the whole is not where its pieces are.
+       startAt(s, startBucket).target = cut;
+     },
+     "instructions[11]: 1 tensors in the target of 2"},
     {"ABucketOfExtremes",
      [](ScheduleT &s) {
-       startAt(s, startScatter).reduction = artifact::Reduction::max;
+       startAt(s, startInto).reduction = artifact::Reduction::max;
        for (int value : {static_cast<int>(addend), static_cast<int>(otherAddend)})
          valueAt(s, value).partial = artifact::Reduction::max;
      },
-     "instructions[13]: flat tensors, or several, in a reduction that is not a sum"},
+     "instructions[17]: flat tensors, or several, in a reduction that is not a sum"},
     {"TargetOfAGatherAlongADim",
      [](ScheduleT &s) {
        auto accumulator = std::make_unique<artifact::AccumulatorT>();
        accumulator->name = "c";
        accumulator->value = add(s, valueAt(s, whole));
-       startAt(s, startGather).targets = {accumulator->value};
+       startAt(s, startGather).target = accumulator->value;
        forwardOf(s).accumulators.push_back(std::move(accumulator));
      },
      "instructions[5]: several tensors, or a target, in a collective that moves one tensor along dims"},
-    {"FewerTargets", [](ScheduleT &s) { startAt(s, startScatter).targets.pop_back(); },
-     "instructions[13]: 1 targets of 2 outputs"},
-    {"NoTarget", [](ScheduleT &s) { startAt(s, startScatter).targets[0] = 99; },
-     "instructions[13]: target: value 99 of 17"},
-    {"OneTargetForTwo", [](ScheduleT &s) { startAt(s, startScatter).targets[1] = firstTarget; },
-     "instructions[13]: target: value 15 is used after it was overwritten"},
+    {"FewerTargets",
+     [](ScheduleT &s) { packAt(s, packTargets).inputs = valueAt(s, bothTargets).members = {firstTarget}; },
+     "instructions[17]: 1 tensors in the target of 2"},
+    {"NoTarget", [](ScheduleT &s) { startAt(s, startInto).target = 99; }, "instructions[17]: target: value 99 of 22"},
     {"TargetOfOtherAxes", [](ScheduleT &s) { valueAt(s, firstTarget).flat_axes.clear(); },
-     "instructions[13]: the flat axes are not those of the communicator"},
+     "instructions[17]: the flat axes are not those of the communicator"},
     {"TargetOfOtherExtents", [](ScheduleT &s) { valueAt(s, firstTarget).dims[0]->extent += 2; },
-     "instructions[13]: the global shape changes"},
+     "instructions[17]: the global shape changes"},
+    {"UnpackedInPlaceIntoTargets", [](ScheduleT &s) { unpackAt(s, unpackInto).targets = {firstTarget, secondTarget}; },
+     "instructions[19]: 2 targets of 2 outputs that are unpacked in place"},
+    {"UnpackedIntoWhatIsOverwritten",
+     [](ScheduleT &s) {
+       unpackAt(s, unpackInto).in_place = false;
+       unpackAt(s, unpackInto).targets = {firstTarget, secondTarget};
+     },
+     "instructions[19]: targets[0]: value 19 is used after it was overwritten"},
+    {"UnpackedIntoFewer",
+     [](ScheduleT &s) {
+       unpackAt(s, unpackInto).in_place = false;
+       unpackAt(s, unpackInto).targets = {firstTarget};
+     },
+     "instructions[19]: 1 targets of 2 outputs"},
+    {"FreedWhereItIsPacked",
+     [](ScheduleT &s) {
+       artifact::FreeT free;
+       free.values = {firstTarget};
+       append(s, free);
+       std::rotate(forwardOf(s).instructions.begin() + startInto, forwardOf(s).instructions.end() - 1,
+                   forwardOf(s).instructions.end());
+     },
+     "instructions[18]: value 19 is used after it was freed"},
     {"TargetIsReadBehind",
      [](ScheduleT &s) {
        add(s, valueAt(s, firstTarget), valueAt(s, firstTarget).flat_axes);
-       append(s, slice(firstTarget, secondTarget + 1));
+       append(s, slice(firstTarget, bothTargets + 1));
      },
-     "instructions[15]: input: value 15 is used after it was overwritten"},
+     "instructions[20]: input: value 19 is used after it was overwritten"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Targets, VerifyTargetsCase, testing::ValuesIn(targetCases), nameOfCase);

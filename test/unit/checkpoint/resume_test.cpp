@@ -10,7 +10,7 @@ namespace {
 
 /// The first element of a rank's shard.
 double firstOf(const ProgramRunner &runner, std::string_view name) {
-  auto part = runner.executor().current(name);
+  auto part = runner.walk().current(name);
   EXPECT_TRUE(part.ok());
   double first = 0;
   std::memcpy(&first, part->data(), sizeof first);
@@ -56,7 +56,7 @@ TEST(ProgramRunner, GoesOnFromCounters) {
   Status status = onOneRank([&](ProgramRunner &runner) -> Status {
     StepCounters counters{.steps = 5, .skipped = 2, .stepsInRow = 1, .lossScale = 8};
     MESHPLAN_RETURN_IF_ERROR(runner.resume(counters));
-    EXPECT_EQ(runner.executor().numbers().find("step", runner.executor().steps()), 6);
+    EXPECT_EQ(runner.walk().numbers().find("step", runner.walk().steps()), 6);
     MESHPLAN_RETURN_IF_ERROR(runner.run());
     // The plan has no loss scale and no guard.
     EXPECT_EQ(runner.counters(), (StepCounters{.steps = 6, .skipped = 2, .stepsInRow = 1, .lossScale = 0}));

@@ -21,8 +21,8 @@ struct Resumed {
   std::vector<double> parameter, momentum, base;
 };
 
-void appendElements(const Executor &executor, std::string_view name, std::vector<double> &elements) {
-  auto part = executor.current(name);
+void appendElements(const Walk &walk, std::string_view name, std::vector<double> &elements) {
+  auto part = walk.current(name);
   ASSERT_TRUE(part.ok());
   std::vector<double> own(part->elementCount());
   if (part->dtype() == DType::f64)
@@ -43,11 +43,11 @@ Resumed resume(const SmallPlan &plan, const std::string &path, int64_t steps = 0
     std::lock_guard lock(mutex);
     EXPECT_EQ(runner.counters().steps, loaded.state.counters.steps + steps);
     resumed.loaded = loaded;
-    appendElements(runner.executor(), plan.name, resumed.parameter);
+    appendElements(runner.walk(), plan.name, resumed.parameter);
     if (plan.optimizer == "sgd")
-      appendElements(runner.executor(), plan.name + ".momentum_buffer", resumed.momentum);
+      appendElements(runner.walk(), plan.name + ".momentum_buffer", resumed.momentum);
     if (plan.hasFrozen)
-      appendElements(runner.executor(), plan.baseName, resumed.base);
+      appendElements(runner.walk(), plan.baseName, resumed.base);
     return Status();
   });
   EXPECT_TRUE(status.ok()) << status.message();

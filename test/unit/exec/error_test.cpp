@@ -85,7 +85,7 @@ TEST(ErrorTest, WorldOfAnotherSize) {
   auto artifact = loadSchedule(folder / "test.sched");
   ASSERT_TRUE(artifact.ok());
   auto statuses = runThreads(2, {}, [&](World &world) {
-    return Executor::create(*artifact, *artifact->schedule().programs()->Get(0), world).status();
+    return ProgramRunner::create(*artifact, *artifact->schedule().programs()->Get(0), world).status();
   });
   EXPECT_EQ(rootCause(statuses).message(), "program 'forward' is for 3 ranks, the run has 2");
 }
@@ -120,10 +120,10 @@ protected:
     TensorFeed feed({{"x", at::zeros({2, 4}, at::kDouble)}, {"w", at::zeros({4, 3}, at::kDouble)}});
     return runThreads(2, {.timeout = std::chrono::milliseconds(300)}, [&](World &world) -> Status {
       ComputeScope scope(1);
-      auto executor = Executor::create(*artifact, *artifact->schedule().programs()->Get(0), world);
-      MESHPLAN_RETURN_IF_ERROR(executor.status());
-      MESHPLAN_RETURN_IF_ERROR((*executor)->loadInputs(feed));
-      return world.rank() == 1 ? instead() : (*executor)->run();
+      auto runner = ProgramRunner::create(*artifact, *artifact->schedule().programs()->Get(0), world);
+      MESHPLAN_RETURN_IF_ERROR(runner.status());
+      MESHPLAN_RETURN_IF_ERROR((*runner).loadInputs(feed));
+      return world.rank() == 1 ? instead() : (*runner).walk().run();
     });
   }
 

@@ -81,7 +81,7 @@ protected:
 
   /// The first element of the rank's shard.
   static double first(ProgramRunner &runner, const char *name) {
-    auto own = runner.executor().current(name);
+    auto own = runner.walk().current(name);
     EXPECT_TRUE(own.ok());
     double number;
     std::memcpy(&number, own->data(), sizeof number);
@@ -89,7 +89,7 @@ protected:
   }
 
   static double number(ProgramRunner &runner, const char *name) {
-    return *runner.executor().numbers().find(name, runner.executor().steps() - 1);
+    return *runner.walk().numbers().find(name, runner.walk().steps() - 1);
   }
 
   at::Tensor ones = at::ones({4}, at::kDouble);

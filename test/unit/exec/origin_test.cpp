@@ -69,9 +69,10 @@ TEST(OriginTest, InstructionsThatMakeSeveralValues) {
   builder.compute("aten.relu.default", {tensorArg("self", w)}, {y});
   LoadedSchedule loaded(builder);
   const artifact::Program &program = loaded.program();
-  EXPECT_EQ(producingInstruction(program, w), 1) << "the wait";
-  EXPECT_EQ(producingInstruction(program, b), 1) << "the same";
-  EXPECT_EQ(producingInstruction(program, y), 2);
+  // The first two pack and start.
+  EXPECT_EQ(producingInstruction(program, w), 3) << "where it is unpacked, after the wait";
+  EXPECT_EQ(producingInstruction(program, b), 3) << "the same";
+  EXPECT_EQ(producingInstruction(program, y), 4);
   EXPECT_EQ(producingInstruction(program, stored[1]), std::nullopt);
 }
 

@@ -3,6 +3,7 @@
 #include "test/unit/exec/loaded_schedule.h"
 
 #include <gmock/gmock.h>
+#include <numeric>
 #include <random>
 
 using namespace meshplan;
@@ -46,8 +47,14 @@ private:
   int input, output;
 };
 
-/// Local indices of an overlap's elements, in order, on one of its sides.
-std::vector<int64_t> placesOf(const Overlap &overlap, int64_t CommonRun::*side, const std::vector<int64_t> &shape) {
+/// Local indices of a piece's elements, in order, on one of its sides.
+std::vector<int64_t> placesOf(const TensorPiece &piece, int64_t CommonRun::*side, const std::vector<int64_t> &shape) {
+  if (const auto *run = std::get_if<Range>(&piece)) {
+    std::vector<int64_t> places(run->size);
+    std::iota(places.begin(), places.end(), run->offset);
+    return places;
+  }
+  const Overlap &overlap = std::get<Overlap>(piece);
   SliceRanges ranges;
   for (const std::vector<CommonRun> &runs : overlap.dims) {
     auto &list = ranges.emplace_back();
@@ -55,6 +62,11 @@ std::vector<int64_t> placesOf(const Overlap &overlap, int64_t CommonRun::*side, 
       list.push_back({run.*side, run.size});
   }
   return elementsIn(ranges, shape);
+}
+
+/// The piece to or from one rank of the group; a single one goes to all, or comes from all.
+template <typename List> const auto &ofRank(const List &list, size_t index) {
+  return list.size() == 1 ? list.front() : list[index];
 }
 
 /// Whether the indices of all pieces, concatenated, are 0, 1, 2, ...
@@ -80,12 +92,12 @@ void expectMovesRight(Exchange &exchange, int input, int output, bool reduces) {
     for (size_t index = 0; index < exchange.group[rank].size(); ++index, ++ranksOfGroup) {
       int64_t from = exchange.group[rank][index];
       auto ownIndex = std::ranges::find(exchange.group[from], rank) - exchange.group[from].begin();
-      const Overlap &sent = exchange.pieces[from].sends[ownIndex];
+      const TensorPiece &sent = ofRank(exchange.pieces[from].tensors.front().sends, ownIndex);
       std::vector<int64_t> places = placesOf(sent, &CommonRun::source, exchange.view(from).shape(input));
-      targets.push_back(placesOf(own.receives[index], &CommonRun::target, shape));
+      targets.push_back(placesOf(ofRank(own.tensors.front().receives, index), &CommonRun::target, shape));
       ASSERT_EQ(places.size(), targets.back().size());
-      EXPECT_EQ(exchange.pieces[from].sendCounts[ownIndex], static_cast<int64_t>(places.size()));
-      EXPECT_EQ(own.receiveCounts[index], static_cast<int64_t>(places.size()));
+      EXPECT_EQ(ofRank(exchange.pieces[from].sendCounts, ownIndex), static_cast<int64_t>(places.size()));
+      EXPECT_EQ(ofRank(own.receiveCounts, index), static_cast<int64_t>(places.size()));
       std::vector<int64_t> held = exchange.before(from);
       for (size_t i = 0; i < places.size(); ++i)
         got[targets.back()[i]] = reduces ? got[targets.back()[i]] + held[places[i]] : held[places[i]];
@@ -95,7 +107,7 @@ void expectMovesRight(Exchange &exchange, int input, int output, bool reduces) {
         element *= ranksOfGroup;
     EXPECT_EQ(got, wanted) << "rank " << rank;
     if (!reduces) {
-      EXPECT_TRUE(own.packing.unpacks || areInOrder(targets)) << "rank " << rank;
+      EXPECT_TRUE(own.needsUnpacking || areInOrder(targets)) << "rank " << rank;
     }
   }
 }
@@ -104,9 +116,9 @@ void expectMovesRight(Exchange &exchange, int input, int output, bool reduces) {
 void expectPacksWhereNeeded(const Exchange &exchange, int input) {
   for (size_t rank = 0; rank < exchange.pieces.size(); ++rank) {
     std::vector<std::vector<int64_t>> places;
-    for (const Overlap &piece : exchange.pieces[rank].sends)
+    for (const TensorPiece &piece : exchange.pieces[rank].tensors.front().sends)
       places.push_back(placesOf(piece, &CommonRun::source, exchange.view(static_cast<int64_t>(rank)).shape(input)));
-    EXPECT_TRUE(exchange.pieces[rank].packing.packs || areInOrder(places)) << "rank " << rank;
+    EXPECT_TRUE(exchange.pieces[rank].needsPacking || areInOrder(places)) << "rank " << rank;
   }
 }
 
@@ -149,7 +161,7 @@ TEST(PiecesTest, AllGather) {
     ASSERT_TRUE(status.ok()) << status.message();
     expectMovesRight(exchange, x, y, false);
     for (const Pieces &pieces : exchange.pieces)
-      EXPECT_FALSE(pieces.packing.packs) << "the whole input is sent";
+      EXPECT_FALSE(pieces.needsPacking) << "the whole input is sent";
   });
 }
 
@@ -165,7 +177,7 @@ TEST(PiecesTest, ReduceScatter) {
     expectMovesRight(exchange, x, y, true);
     expectPacksWhereNeeded(exchange, x);
     for (const Pieces &pieces : exchange.pieces)
-      EXPECT_FALSE(pieces.packing.unpacks) << "each rank gets one piece";
+      EXPECT_FALSE(pieces.needsUnpacking) << "each rank gets one piece";
   });
 }
 
@@ -193,12 +205,15 @@ TEST(PiecesTest, RowsAreMovedInPlaceAndColumnsPacked) {
     builder.collective(Kind::all_to_all, {"tp"}, x, y, 1 - dim, dim);
     LoadedSchedule loaded(builder);
     const std::vector<int64_t> group = {0, 1, 2};
-    auto gather = piecesOf(loaded.view(1), *loaded.instruction(0).action_as_Start(), group);
-    auto exchange = piecesOf(loaded.view(1), *loaded.instruction(2).action_as_Start(), group);
+    std::vector<const artifact::Start *> starts;
+    for (const artifact::Instruction *instruction : *loaded.program().instructions())
+      if (const artifact::Start *start = instruction->action_as_Start())
+        starts.push_back(start);
+    auto gather = piecesOf(loaded.view(1), *starts[0], group), exchange = piecesOf(loaded.view(1), *starts[1], group);
     ASSERT_TRUE(gather.ok() && exchange.ok());
-    EXPECT_EQ(gather->packing.unpacks, dim == 1);
-    EXPECT_EQ(exchange->packing.packs, dim == 0) << "columns of its rows go to the others";
-    EXPECT_EQ(exchange->packing.unpacks, dim == 1) << "and columns come from them";
+    EXPECT_EQ(gather->needsUnpacking, dim == 1);
+    EXPECT_EQ(exchange->needsPacking, dim == 0) << "columns of its rows go to the others";
+    EXPECT_EQ(exchange->needsUnpacking, dim == 1) << "and columns come from them";
     EXPECT_THAT(exchange->sendCounts, ElementsAre(4, 4, 4));
   }
 }
@@ -211,8 +226,8 @@ TEST(PiecesTest, AllReduceMovesTheTensorAsItIs) {
   Exchange exchange(builder, x, y);
   ASSERT_TRUE(exchange.prepare().ok());
   for (const Pieces &pieces : exchange.pieces) {
-    EXPECT_FALSE(pieces.packing.packs || pieces.packing.unpacks);
-    EXPECT_TRUE(pieces.sends.empty());
+    EXPECT_FALSE(pieces.needsPacking || pieces.needsUnpacking);
+    EXPECT_EQ(pieces.tensors.front().sends.size(), 1u) << "the whole tensor";
   }
 }
 

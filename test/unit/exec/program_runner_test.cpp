@@ -156,8 +156,8 @@ protected:
       MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(TensorFeed({{"w", w}})));
       MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
       MESHPLAN_RETURN_IF_ERROR(body(runner));
-      EXPECT_EQ(runner.executor().residentBytes().accumulators, (3 + 1) * 8);
-      MESHPLAN_ASSIGN_OR_RETURN(Tensor own, runner.executor().current("w"));
+      EXPECT_EQ(residentBytes(runner.walk().view()).accumulators, (3 + 1) * 8);
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor own, runner.walk().current("w"));
       held[world.rank()] = unwrap(own).clone();
       return Status();
     });
@@ -185,7 +185,7 @@ TEST_F(ProgramRunnerTest, AllMicrobatchesCountOnce) {
 TEST_F(ProgramRunnerTest, EachStepBeginsWithZeros) {
   at::Tensor trained = train([](ProgramRunner &runner) -> Status {
     for (int64_t step = 0; step < 3; ++step) {
-      EXPECT_EQ(runner.executor().steps(), step) << "microbatches do not count";
+      EXPECT_EQ(runner.walk().steps(), step) << "microbatches do not count";
       MESHPLAN_RETURN_IF_ERROR(runner.run());
     }
     return Status();
@@ -234,13 +234,13 @@ TEST_F(ProgramRunnerTest, AtRestNothingIsLeft) {
     PoolScope pooled(pool);
     MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(*artifact, program("step"), world));
     MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(TensorFeed({{"w", w}})));
-    MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner evaluation, ProgramRunner::create(*artifact, program("eval"), world));
+    MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner evaluation,
+                              ProgramRunner::create(runner.walk().session(), artifact->schedule(), program("eval")));
     int64_t before = pool->current();
     MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
     MESHPLAN_RETURN_IF_ERROR(runner.run());
     runner.rest();
     EXPECT_EQ(pool->current(), before);
-    evaluation.share(runner);
     MESHPLAN_RETURN_IF_ERROR(evaluation.loadInputs(TensorFeed({{"x", x}})));
     MESHPLAN_RETURN_IF_ERROR(evaluation.run());
     EXPECT_GT(pool->current(), before);
@@ -279,17 +279,15 @@ TEST_F(ProgramRunnerTest, AnObserverSeesTheSumOfAll) {
 TEST_F(ProgramRunnerTest, AnEvaluationSharesParameters) {
   at::Tensor other = x.flip(0) * 3;
   at::Tensor trained = train([&](ProgramRunner &runner) -> Status {
-    MESHPLAN_ASSIGN_OR_RETURN(
-        ProgramRunner evaluation,
-        ProgramRunner::create(*artifact, program("eval"), *worlds[runner.executor().place().rank()]));
-    evaluation.share(runner);
+    MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner evaluation,
+                              ProgramRunner::create(runner.walk().session(), artifact->schedule(), program("eval")));
     MESHPLAN_RETURN_IF_ERROR(evaluation.loadInputs(TensorFeed({{"x", other}})));
     for (int64_t step = 0; step < 2; ++step) {
       MESHPLAN_RETURN_IF_ERROR(runner.run());
       MESHPLAN_RETURN_IF_ERROR(evaluation.run());
       int loss = findOutput(program("eval"), "loss")->value();
       at::Tensor expected = (other.sum(0) * (w - 0.5 * static_cast<double>(step + 1) * exact)).sum();
-      EXPECT_TRUE(at::allclose(unwrap(evaluation.executor().valueOf(loss)), expected, 1e-14, 0));
+      EXPECT_TRUE(at::allclose(unwrap(evaluation.walk().valueOf(loss)), expected, 1e-14, 0));
     }
     return Status();
   });

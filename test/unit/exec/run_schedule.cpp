@@ -80,11 +80,11 @@ Expected<Tensors> meshplan::runSchedule(const ScheduleBuilder &builder, const Te
   TensorFeed feed(tensors);
   auto statuses = runTestRanks(builder.worldSize(), timeout, [&](World &world) -> Status {
     ComputeScope scope(1);
-    MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(artifact, *program, world));
-    MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(feed));
-    MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(feed));
-    MESHPLAN_RETURN_IF_ERROR(executor->run());
-    return executor->writeOutputs(writer);
+    MESHPLAN_ASSIGN_OR_RETURN(auto runner, ProgramRunner::create(artifact, *program, world));
+    MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(feed));
+    MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(feed));
+    MESHPLAN_RETURN_IF_ERROR(runner.walk().run());
+    return runner.walk().writeOutputs(writer);
   });
   MESHPLAN_RETURN_IF_ERROR(rootCause(statuses));
   MESHPLAN_RETURN_IF_ERROR(writer.commit());

@@ -7,7 +7,7 @@
 #ifndef MESHPLAN_TEST_UNIT_EXEC_RUN_SCHEDULE_H
 #define MESHPLAN_TEST_UNIT_EXEC_RUN_SCHEDULE_H
 
-#include "runtime/exec/executor.h"
+#include "runtime/exec/program_runner.h"
 #include "test/unit/exec/schedule_builder.h"
 #include "test/unit/temporary_directory.h"
 

@@ -2,6 +2,7 @@
 
 #include "runtime/schema/checksum.h"
 
+#include <algorithm>
 #include <fstream>
 #include <gtest/gtest.h>
 
@@ -118,32 +119,89 @@ int ScheduleBuilder::communicator(const std::vector<std::string> &names) {
   return static_cast<int>(table.communicators.size()) - 1;
 }
 
-void ScheduleBuilder::collective(Kind kind, std::vector<std::string> axes, int input, int output, int dim,
-                                 int fromDim) {
+int ScheduleBuilder::packed(std::vector<int> members) {
+  auto &value = *program().values.emplace_back(std::make_unique<artifact::ValueT>());
+  value.dtype = program().values[members.front()]->dtype;
+  value.members = std::move(members);
+  return static_cast<int>(program().values.size()) - 1;
+}
+
+artifact::StartT ScheduleBuilder::startOf(Kind kind, const std::vector<std::string> &axes, int like, int input,
+                                          int output) {
   artifact::StartT start;
   start.kind = kind;
   start.communicator = communicator(axes);
   start.input = input;
   start.output = output;
-  start.dim = dim;
-  start.from_dim = fromDim;
   bool reduces = kind == Kind::all_reduce || kind == Kind::reduce_scatter;
-  start.reduction = reduces ? program().values[input]->partial : artifact::Reduction::none;
+  start.reduction = reduces ? program().values[like]->partial : artifact::Reduction::none;
   start.sequence = nextSequence;
-  add(std::move(start));
+  return start;
+}
+
+void ScheduleBuilder::wait() {
   artifact::WaitT wait;
   wait.sequence = nextSequence++;
   add(std::move(wait));
 }
 
+int ScheduleBuilder::pack(std::vector<int> inputs, bool inPlace) {
+  artifact::PackRunT action;
+  action.inputs = inputs;
+  action.output = packed(inputs);
+  action.in_place = inPlace;
+  int output = action.output;
+  add(std::move(action));
+  return output;
+}
+
+void ScheduleBuilder::unpack(int input, std::vector<int> outputs, std::vector<int> targets, bool inPlace) {
+  artifact::UnpackRunT action;
+  action.input = input;
+  action.outputs = std::move(outputs);
+  action.targets = std::move(targets);
+  action.in_place = inPlace;
+  add(std::move(action));
+}
+
+/// True if the pieces of a dim are not adjacent in the tensor, or one of its dims has parts.
+static bool isInner(const artifact::ValueT &value, int dim) {
+  for (int outer = 0; outer < dim; ++outer)
+    if (value.dims[outer]->extent > 1)
+      return true;
+  return dim >= 0 && std::ranges::any_of(value.dims, [](const auto &each) { return !each->parts.empty(); });
+}
+
+void ScheduleBuilder::collective(Kind kind, std::vector<std::string> axes, int input, int output, int dim,
+                                 int fromDim) {
+  int split = kind == Kind::reduce_scatter || kind == Kind::all_to_all ? dim : -1;
+  int grown = kind == Kind::all_to_all ? fromDim : kind == Kind::all_gather ? dim : -1;
+  bool packs = isInner(*program().values[input], split), unpacks = isInner(*program().values[output], grown);
+  artifact::StartT start =
+      startOf(kind, axes, input, packs ? pack({input}) : input, unpacks ? packed({output}) : output);
+  start.dim = dim;
+  start.from_dim = fromDim;
+  int received = start.output;
+  add(std::move(start));
+  wait();
+  if (unpacks)
+    unpack(received, {output});
+}
+
 void ScheduleBuilder::bucket(Kind kind, std::vector<std::string> axes, std::vector<int> inputs,
-                             std::vector<int> outputs, std::vector<int> targets) {
-  size_t place = program().instructions.size();
-  collective(kind, std::move(axes), inputs.front(), outputs.front());
-  artifact::StartT &start = *program().instructions[place]->action.AsStart();
-  start.more_inputs.assign(inputs.begin() + 1, inputs.end());
-  start.more_outputs.assign(outputs.begin() + 1, outputs.end());
-  start.targets = targets;
+                             std::vector<int> outputs, std::vector<int> targets, InBuffer inBuffer) {
+  bool isOne = inputs.size() == 1;
+  int sent = isOne ? inputs.front() : pack(inputs, inBuffer.inputs);
+  int received = isOne ? outputs.front() : packed(outputs);
+  artifact::StartT start = startOf(kind, axes, inputs.front(), sent, received);
+  if (isOne && !targets.empty())
+    start.target = targets.front();
+  if (!isOne && inBuffer.targets)
+    start.target = targets == inputs && inBuffer.inputs ? sent : pack(targets, /*inPlace=*/true);
+  add(std::move(start));
+  wait();
+  if (!isOne)
+    unpack(received, outputs, inBuffer.targets ? std::vector<int>() : targets, inBuffer.targets);
 }
 
 void ScheduleBuilder::accumulator(std::string name, int value) {

@@ -25,6 +25,11 @@ struct TestDim {
   std::vector<int64_t> parts = {};
 };
 
+/// Which tensors of a coalesced collective are in the order of a buffer; the others are packed or unpacked.
+struct InBuffer {
+  bool inputs = false, targets = false;
+};
+
 class ScheduleBuilder {
 public:
   explicit ScheduleBuilder(std::vector<std::pair<std::string, int64_t>> mesh);
@@ -40,11 +45,15 @@ public:
 
   /// Adds instructions; the caller creates the value of a result first.
   void compute(std::string target, std::vector<artifact::ArgT> args, std::vector<int> outputs);
-  /// Start and Wait over the axes.
+  /// Start and Wait over the axes; packs and unpacks along an inner dim or one with parts.
   void collective(Kind kind, std::vector<std::string> axes, int input, int output, int dim = -1, int fromDim = -1);
   /// One of several tensors.
   void bucket(Kind kind, std::vector<std::string> axes, std::vector<int> inputs, std::vector<int> outputs,
-              std::vector<int> targets = {});
+              std::vector<int> targets = {}, InBuffer inBuffer = {});
+  /// A value with these members; and instructions that make it, or take its members out of it.
+  int packed(std::vector<int> members);
+  int pack(std::vector<int> inputs, bool inPlace = false);
+  void unpack(int input, std::vector<int> outputs, std::vector<int> targets = {}, bool inPlace = false);
   /// Its content is arbitrary when a step starts.
   void accumulator(std::string name, int value);
   /// Values in contiguous memory.
@@ -66,6 +75,8 @@ private:
   artifact::AxisRef axis(const std::string &name) const;
   std::vector<artifact::AxisRef> axes(const std::vector<std::string> &names) const;
   int communicator(const std::vector<std::string> &axes);
+  artifact::StartT startOf(Kind kind, const std::vector<std::string> &axes, int like, int input, int output);
+  void wait();
   template <typename Action> void add(Action action);
 
   artifact::ScheduleT table;

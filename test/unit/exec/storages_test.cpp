@@ -15,7 +15,7 @@ using namespace meshplan;
 namespace {
 
 /// Runs `body` with the program of each rank after loading.
-void runRanks(const ScheduleBuilder &builder, const Tensors &tensors, const std::function<Status(Executor &)> &body) {
+void runRanks(const ScheduleBuilder &builder, const Tensors &tensors, const std::function<Status(Walk &)> &body) {
   TemporaryDirectory folder;
   builder.write(folder / "test.sched");
   auto artifact = loadSchedule(folder / "test.sched");
@@ -23,12 +23,12 @@ void runRanks(const ScheduleBuilder &builder, const Tensors &tensors, const std:
   const artifact::Program &program = *artifact->schedule().programs()->Get(0);
   for (const Status &status : runThreads(builder.worldSize(), {}, [&](World &world) -> Status {
          ComputeScope scope(1);
-         MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(*artifact, program, world));
+         MESHPLAN_ASSIGN_OR_RETURN(auto runner, ProgramRunner::create(*artifact, program, world));
          TensorFeed feed(tensors);
-         MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(feed));
-         MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(feed));
-         MESHPLAN_RETURN_IF_ERROR(executor->clearAccumulators());
-         return body(*executor);
+         MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(feed));
+         MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(feed));
+         MESHPLAN_RETURN_IF_ERROR(runner.walk().session()->clearAccumulators(runner.walk().view()));
+         return body(runner.walk());
        }))
     EXPECT_TRUE(status.ok()) << status.message();
 }
@@ -58,19 +58,19 @@ struct Gathered {
       values.push_back(parameters[name]);
     if (!values.empty())
       builder.buffer("parameters", values);
-    builder.bucket(Kind::all_gather, {"dp"}, inputs, outputs);
+    builder.bucket(Kind::all_gather, {"dp"}, inputs, outputs, {}, {.inputs = order == stored});
   }
 
   /// The number of elements that each rank copies in one run; checks the gathered values.
   std::vector<int64_t> packed() const {
     std::vector<int64_t> counts(2);
-    runRanks(builder, tensors, [&](Executor &executor) -> Status {
-      MESHPLAN_RETURN_IF_ERROR(executor.run());
-      for (const artifact::Port *port : *executor.place().program().outputs()) {
+    runRanks(builder, tensors, [&](Walk &walk) -> Status {
+      MESHPLAN_RETURN_IF_ERROR(walk.run());
+      for (const artifact::Port *port : *walk.view().program().outputs()) {
         std::string name = port->name()->str().substr(0, 1);
-        EXPECT_TRUE(at::equal(hold(executor.valueOf(port->value())), tensors.at(name))) << name;
+        EXPECT_TRUE(at::equal(hold(walk.valueOf(port->value())), tensors.at(name))) << name;
       }
-      counts[executor.place().rank()] = executor.packedBytes() / 8;
+      counts[walk.view().rank()] = walk.packedBytes() / 8;
       return Status();
     });
     return counts;
@@ -153,26 +153,26 @@ TEST(Storages, WhatLiesInAnotherOrderIsPacked) {
 
 TEST(Storages, ParametersAreViewsOfOneStorage) {
   Gathered gathered({"a", "b"}, {"b", "a"});
-  runRanks(gathered.builder, gathered.tensors, [](Executor &executor) -> Status {
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor a, executor.current("a"));
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor b, executor.current("b"));
+  runRanks(gathered.builder, gathered.tensors, [](Walk &walk) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor a, walk.current("a"));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor b, walk.current("b"));
     std::vector<Tensor> order = {b, a};
     MESHPLAN_ASSIGN_OR_RETURN(Tensor both, joined(order));
     EXPECT_TRUE(both.defined());
     EXPECT_EQ(both.elementCount(), a.elementCount() + b.elementCount());
-    EXPECT_EQ(executor.residentBytes().parameters, both.byteSize());
+    EXPECT_EQ(residentBytes(walk.view()).parameters, both.byteSize());
     return Status();
   });
 }
 
 TEST(Storages, LoadingAgainStaysThere) {
   Gathered gathered({"a", "b"}, {"a", "b"});
-  runRanks(gathered.builder, gathered.tensors, [&](Executor &executor) -> Status {
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor before, executor.current("b"));
-    MESHPLAN_RETURN_IF_ERROR(executor.loadParameters(TensorFeed(gathered.tensors)));
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor behind, executor.current("b"));
+  runRanks(gathered.builder, gathered.tensors, [&](Walk &walk) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor before, walk.current("b"));
+    MESHPLAN_RETURN_IF_ERROR(walk.session()->loadParameters(walk.view(), TensorFeed(gathered.tensors)));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor behind, walk.current("b"));
     EXPECT_EQ(before.data(), behind.data());
-    return executor.run();
+    return walk.run();
   });
 }
 
@@ -203,13 +203,13 @@ struct Reduced {
     return made;
   }
 
-  int64_t packed(const std::function<void(Executor &)> &look) const {
+  int64_t packed(const std::function<void(Walk &)> &look) const {
     std::atomic<int64_t> count = -1;
-    runRanks(builder, tensors, [&](Executor &executor) -> Status {
+    runRanks(builder, tensors, [&](Walk &walk) -> Status {
       for (int run = 0; run < 2; ++run)
-        MESHPLAN_RETURN_IF_ERROR(executor.run());
-      look(executor);
-      count = executor.packedBytes() / 8 / 2;
+        MESHPLAN_RETURN_IF_ERROR(walk.run());
+      look(walk);
+      count = walk.packedBytes() / 8 / 2;
       return Status();
     });
     return count;
@@ -231,11 +231,11 @@ TEST(Storages, AnAllReduceIsMadeInPlace) {
     reduced.builder.output(name, sums.back());
   }
   reduced.builder.buffer("gradients", reduced.places);
-  reduced.builder.bucket(Kind::all_reduce, {"dp"}, made, sums, made);
-  int64_t packed = reduced.packed([&](Executor &executor) {
-    EXPECT_TRUE(at::equal(hold(executor.valueOf(sums[0])), -2 * reduced.tensors["x"]));
-    EXPECT_TRUE(at::equal(hold(executor.valueOf(sums[1])), -2 * reduced.tensors["y"]));
-    auto both = joined(std::vector<Tensor>{executor.valueOf(sums[0]), executor.valueOf(sums[1])});
+  reduced.builder.bucket(Kind::all_reduce, {"dp"}, made, sums, made, {.inputs = true, .targets = true});
+  int64_t packed = reduced.packed([&](Walk &walk) {
+    EXPECT_TRUE(at::equal(hold(walk.valueOf(sums[0])), -2 * reduced.tensors["x"]));
+    EXPECT_TRUE(at::equal(hold(walk.valueOf(sums[1])), -2 * reduced.tensors["y"]));
+    auto both = joined(std::vector<Tensor>{walk.valueOf(sums[0]), walk.valueOf(sums[1])});
     EXPECT_TRUE(both.ok() && both->defined()) << "they are views of the buffer";
   });
   EXPECT_EQ(packed, 0);
@@ -248,7 +248,7 @@ TEST(Storages, TargetsApartAreFilled) {
     sums.push_back(reduced.builder.value(dims));
   reduced.builder.bucket(Kind::all_reduce, {"dp"}, made, sums, made);
   int64_t packed = reduced.packed(
-      [&](Executor &executor) { EXPECT_TRUE(at::equal(hold(executor.valueOf(sums[1])), -2 * reduced.tensors["y"])); });
+      [&](Walk &walk) { EXPECT_TRUE(at::equal(hold(walk.valueOf(sums[1])), -2 * reduced.tensors["y"])); });
   EXPECT_EQ(packed, 8 + 8);
 }
 
@@ -262,10 +262,10 @@ TEST(Storages, AReduceScatterLandsInPlace) {
     reduced.builder.output(name, parts.back());
   }
   reduced.builder.buffer("gradients", places);
-  reduced.builder.bucket(Kind::reduce_scatter, {"dp"}, reduced.addends, parts, places);
-  int64_t packed = reduced.packed([&](Executor &executor) {
-    at::Tensor y = reduced.tensors["y"].flatten().narrow(0, executor.place().rank() * 2, 2);
-    EXPECT_TRUE(at::equal(hold(executor.valueOf(parts[1])), -2 * y));
+  reduced.builder.bucket(Kind::reduce_scatter, {"dp"}, reduced.addends, parts, places, {.targets = true});
+  int64_t packed = reduced.packed([&](Walk &walk) {
+    at::Tensor y = reduced.tensors["y"].flatten().narrow(0, walk.view().rank() * 2, 2);
+    EXPECT_TRUE(at::equal(hold(walk.valueOf(parts[1])), -2 * y));
   });
   EXPECT_EQ(packed, 8) << "only what is sent";
 }
@@ -287,10 +287,10 @@ TEST(Storages, NewParametersAreGatheredIntoTheOldOnes) {
   }
   builder.bucket(Kind::all_gather, {"dp"}, parts, wholes, parameters);
   Tensors tensors = {{"a", at::randn({5}, at::kDouble)}, {"b", at::randn({3}, at::kDouble)}};
-  runRanks(builder, tensors, [&](Executor &executor) -> Status {
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor before, executor.current("a"));
-    MESHPLAN_RETURN_IF_ERROR(executor.run());
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor behind, executor.current("a"));
+  runRanks(builder, tensors, [&](Walk &walk) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor before, walk.current("a"));
+    MESHPLAN_RETURN_IF_ERROR(walk.run());
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor behind, walk.current("a"));
     EXPECT_EQ(before.data(), behind.data());
     EXPECT_TRUE(at::equal(hold(behind), -tensors["a"]));
     return Status();
@@ -304,9 +304,11 @@ TEST(Storages, CommunicatorsThatUseAStorageAreTold) {
     gathered.builder.program().buffers[0]->registered = true;
     LoadedSchedule loaded(gathered.builder);
     NotingWorld world(notes);
-    Storages storages(loaded.view(0), world);
+    const std::vector<RankView> views = {loaded.view(0)};
+    Storages storages(views, world);
     int a = loaded.program().parameters()->Get(0)->value(), b = loaded.program().parameters()->Get(1)->value();
-    ASSERT_TRUE(storages.allocate(a).ok() && storages.allocate(b).ok());
+    ASSERT_TRUE(storages.allocate(views[0], a, "parameter a").ok() &&
+                storages.allocate(views[0], b, "parameter b").ok());
     EXPECT_EQ(notes.allocated, 1);
     Groups groups;
     groups.push_back(std::make_unique<NotingGroup>("dp", notes));
@@ -318,18 +320,27 @@ TEST(Storages, CommunicatorsThatUseAStorageAreTold) {
   EXPECT_EQ(notes.freed, 1);
 }
 
-TEST(Storages, ProgramsShareThemByName) {
+TEST(Storages, TheLongestListSaysWhereTensorsAre) {
+  // Another program, first in the artifact, does not read `a`, which is before `b` in the storage.
   Notes notes;
   Gathered gathered({"a", "b"}, {"a", "b"});
-  gathered.builder.program().buffers[0]->registered = true;
+  auto shorter = std::make_unique<artifact::ProgramT>(gathered.builder.program());
+  shorter->name = "shorter";
+  shorter->buffers[0]->values.erase(shorter->buffers[0]->values.begin());
+  // Its collective packs what is not adjacent.
+  for (auto &instruction : shorter->instructions)
+    if (auto *pack = instruction->action.AsPackRun())
+      pack->in_place = false;
+  gathered.builder.schedule().programs.insert(gathered.builder.schedule().programs.begin(), std::move(shorter));
   LoadedSchedule loaded(gathered.builder);
   NotingWorld world(notes);
-  Storages owner(loaded.view(1), world), other(loaded.view(1), world);
-  int b = loaded.program().parameters()->Get(1)->value();
-  auto own = owner.allocate(b);
-  other.share(owner);
-  auto shared = other.allocate(b);
-  ASSERT_TRUE(own.ok() && shared.ok());
-  EXPECT_EQ(own->data(), shared->data());
-  EXPECT_EQ(notes.allocated, 1);
+  std::vector<RankView> views;
+  for (const artifact::Program *program : *loaded.schedule().programs())
+    views.emplace_back(loaded.schedule(), *program, 1);
+  Storages storages(views, world);
+  int a = views[1].program().parameters()->Get(0)->value(), b = views[1].program().parameters()->Get(1)->value();
+  auto first = storages.allocate(views[1], a, "parameter a"), second = storages.allocate(views[0], b, "parameter b");
+  ASSERT_TRUE(first.ok() && second.ok());
+  auto both = joined(std::vector<Tensor>{*first, *second});
+  EXPECT_TRUE(both.ok() && both->defined());
 }

@@ -66,7 +66,7 @@ protected:
   }
 
   /// Runs `body` on each rank after loading, and returns the final values of the executors.
-  Tensors train(const std::function<Status(Executor &)> &body) {
+  Tensors train(const std::function<Status(Walk &)> &body) {
     auto artifact = loadSchedule(folder / "test.sched");
     EXPECT_TRUE(artifact.ok()) << artifact.status().message();
     const artifact::Program &program = *artifact->schedule().programs()->Get(0);
@@ -75,14 +75,14 @@ protected:
       auto host = std::make_shared<MemoryPool>();
       PoolScope pooled(std::make_shared<MemoryPool>(), host);
       ComputeScope scope(1);
-      MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(*artifact, program, world));
-      EXPECT_EQ(executor->residentBytes().states + executor->residentBytes().hostStates, 2 * 8);
-      MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(TensorFeed({{"w", at::ones({4}, at::kDouble)}})));
-      MESHPLAN_RETURN_IF_ERROR(executor->loadInputs(TensorFeed({{"x", gradient}})));
-      MESHPLAN_RETURN_IF_ERROR(body(*executor));
+      MESHPLAN_ASSIGN_OR_RETURN(auto runner, ProgramRunner::create(*artifact, program, world));
+      EXPECT_EQ(residentBytes(runner.walk().view()).states + residentBytes(runner.walk().view()).hostStates, 2 * 8);
+      MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(TensorFeed({{"w", at::ones({4}, at::kDouble)}})));
+      MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", gradient}})));
+      MESHPLAN_RETURN_IF_ERROR(body(runner.walk()));
       hostPeak = host->peak();
       MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output, SharedOutput::open(world, path, heldSpecs(program)));
-      MESHPLAN_RETURN_IF_ERROR(executor->writeHeld(output.writer()));
+      MESHPLAN_RETURN_IF_ERROR(runner.walk().writeHeld(output.writer()));
       return output.commit();
     });
     for (const Status &status : statuses)
@@ -97,10 +97,10 @@ protected:
 };
 
 TEST_F(TrainingTest, StepsFollowEachOther) {
-  Tensors held = train([](Executor &executor) -> Status {
-    MESHPLAN_RETURN_IF_ERROR(executor.run());
-    MESHPLAN_RETURN_IF_ERROR(executor.run());
-    EXPECT_EQ(executor.steps(), 2);
+  Tensors held = train([](Walk &walk) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(walk.run());
+    MESHPLAN_RETURN_IF_ERROR(walk.run());
+    EXPECT_EQ(walk.steps(), 2);
     return Status();
   });
   // The momentum is g after the first step and 1.5 g after the second.
@@ -109,34 +109,34 @@ TEST_F(TrainingTest, StepsFollowEachOther) {
 }
 
 TEST_F(TrainingTest, TheRunGivesTheRate) {
-  Tensors held = train([](Executor &executor) -> Status {
-    MESHPLAN_RETURN_IF_ERROR(executor.setNumber("optimizer.lr", 0.5));
-    return executor.run();
+  Tensors held = train([](Walk &walk) -> Status {
+    MESHPLAN_RETURN_IF_ERROR(walk.setNumber("optimizer.lr", 0.5));
+    return walk.run();
   });
   EXPECT_TRUE(at::allclose(held["w"], 1 - 0.5 * gradient, 0, 1e-15));
 }
 
 TEST_F(TrainingTest, AnObserverSeesValuesThatAreMade) {
-  train([](Executor &executor) -> Status {
+  train([](Walk &walk) -> Status {
     int made = 0;
-    const artifact::Program &program = executor.place().program();
+    const artifact::Program &program = walk.view().program();
     int newW = program.updates()->Get(0)->value(), x = program.inputs()->Get(0)->value();
     Observer observer{{newW, x}, [&](int value, const Tensor &tensor) {
                         EXPECT_EQ(value, newW) << "no instruction makes an input";
                         EXPECT_EQ(tensor.elementCount(), 2);
                         ++made;
                       }};
-    MESHPLAN_RETURN_IF_ERROR(executor.run(nullptr, &observer));
+    MESHPLAN_RETURN_IF_ERROR(walk.run(nullptr, &observer));
     EXPECT_EQ(made, 1);
     return Status();
   });
 }
 
 TEST_F(TrainingTest, WhatIsHeldHasNames) {
-  train([](Executor &executor) -> Status {
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor part, executor.current("w.momentum_buffer"));
+  train([](Walk &walk) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor part, walk.current("w.momentum_buffer"));
     EXPECT_EQ(part.elementCount(), 2);
-    EXPECT_EQ(executor.current("v").status().message(), "the program has no parameter or state 'v'");
+    EXPECT_EQ(walk.current("v").status().message(), "the program has no parameter or state 'v'");
     return Status();
   });
 }
@@ -145,12 +145,12 @@ TEST_F(TrainingTest, WhatLiesOnTheHostChangesThere) {
   for (int value : {1, 2, 5, 6})
     builder.program().values[value]->host = true;
   builder.write(folder / "test.sched");
-  Tensors held = train([](Executor &executor) -> Status {
-    EXPECT_EQ(executor.residentBytes().parameters, 0);
-    EXPECT_EQ(executor.residentBytes().hostParameters, 2 * 8);
-    EXPECT_EQ(executor.residentBytes().hostStates, 2 * 8);
-    MESHPLAN_RETURN_IF_ERROR(executor.run());
-    return executor.run();
+  Tensors held = train([](Walk &walk) -> Status {
+    EXPECT_EQ(residentBytes(walk.view()).parameters, 0);
+    EXPECT_EQ(residentBytes(walk.view()).hostParameters, 2 * 8);
+    EXPECT_EQ(residentBytes(walk.view()).hostStates, 2 * 8);
+    MESHPLAN_RETURN_IF_ERROR(walk.run());
+    return walk.run();
   });
   EXPECT_TRUE(at::allclose(held["w"], 1 - 0.25 * gradient, 0, 1e-15));
   EXPECT_TRUE(at::allclose(held["w.momentum_buffer"], 1.5 * gradient, 0, 1e-15));

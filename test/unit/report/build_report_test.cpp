@@ -19,14 +19,14 @@ sched.program @forward memory <parameters = 164, constants = 8, inputs = 8, peak
   %c = sched.constant "c" dense<1> : tensor<2xi32> : <[2], i32>
   %x = sched.input "x" : <[3 over {0:(1)2}], f32>
   %g = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 because "colwise tp"
-    : !sched.tensor<[10 over {1:(1)3}, 8], f32> -> <<[10, 8], f32>> loc("a.plan":7:2)
-  %h = sched.wait %g on @compute : !sched.token<<[10, 8], f32>>
+    : !sched.tensor<[10 over {1:(1)3}, 8], f32> -> <!sched.tensor<[10, 8], f32>> loc("a.plan":7:2)
+  %h = sched.wait %g on @compute : !sched.token<!sched.tensor<[10, 8], f32>>
   %i = sched.start all_gather %w dim 0 over @tp on @communication sequence 1 because "colwise tp"
-    : !sched.tensor<[10 over {1:(1)3}, 8], f32> -> <<[10, 8], f32>> loc("a.plan":7:2)
-  %j = sched.wait %i on @compute : !sched.token<<[10, 8], f32>>
+    : !sched.tensor<[10 over {1:(1)3}, 8], f32> -> <!sched.tensor<[10, 8], f32>> loc("a.plan":7:2)
+  %j = sched.wait %i on @compute : !sched.token<!sched.tensor<[10, 8], f32>>
   %k = sched.start all_gather %v dim 1 over @dp on @communication sequence 2 because "data dp"
-    : !sched.tensor<[6, 6 over {0:(1)2}], bf16> -> <<[6, 6], bf16>> loc("a.plan":5:1)
-  %l = sched.wait %k on @compute : !sched.token<<[6, 6], bf16>>
+    : !sched.tensor<[6, 6 over {0:(1)2}], bf16> -> <!sched.tensor<[6, 6], bf16>> loc("a.plan":5:1)
+  %l = sched.wait %k on @compute : !sched.token<!sched.tensor<[6, 6], bf16>>
   sched.output "h" %h : <[10, 8], f32>
   sched.output "j" %j : <[10, 8], f32>
   sched.output "l" %l : <[6, 6], bf16>

@@ -33,7 +33,7 @@ totals
   parameters             452
   peak memory of a rank  3.0 MiB
   traffic of a rank      3.0 MiB sent and received
-  estimated time         0 ns computing and 0 ns communicating on nodes of eight H100, nothing overlapped
+  estimated time         0 ns computing and 0 ns communicating with nothing overlapped
 
 coverage
   a.plan:6   layers.*.down: rowwise tp  30  of 61 modules
@@ -121,6 +121,44 @@ communication)"),
   EXPECT_NE(text.find("\nheld at the peak, at the end\n  1  w    8 B\n"), text.npos) << text;
 }
 
+TEST(PrintReport, NamesTheMachine) {
+  auto firstLines = [](const MachineReport &machine) {
+    Report report = sample();
+    report.machine = machine;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printReport(report, stream);
+    return text.substr(text.find("machine"), text.find("\ncoverage") - text.find("machine"));
+  };
+  EXPECT_EQ(firstLines({"h100", "", true, "cuda", "NVIDIA H100", 0, 8, 1}),
+            R"(machine  h100 (a preset, assumed: --cluster names another): nodes of 8 x NVIDIA H100
+
+totals
+  parameters             452
+  peak memory of a rank  3.0 MiB
+  traffic of a rank      3.0 MiB sent and received
+  estimated time         0 ns computing and 0 ns communicating on h100 (assumed), nothing overlapped
+)");
+  EXPECT_THAT(firstLines({"two", "a/two.json", false, "cpu", "EPYC", 1, 1, 2}),
+              testing::StartsWith("machine  two (a/two.json): 1 node of 1 x EPYC, each with 2 ranks\n"));
+  EXPECT_THAT(firstLines({"h200", "", false, "cuda", "NVIDIA H200", 4, 8, 1}),
+              testing::StartsWith("machine  h200 (a preset): 4 nodes of 8 x NVIDIA H200\n"));
+}
+
+TEST(PrintReport, NamesOperatorsWithoutACost) {
+  Report report = sample();
+  report.withoutCost = {{"mine.norm.default", 3}};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printReport(report, stream);
+  EXPECT_THAT(text, testing::HasSubstr(R"(
+operators without a cost, whose time is estimated from the bytes of their operands and results
+  mine.norm.default  3
+
+parameters
+)"));
+}
+
 TEST(PrintReport, NamesOperatorsThatRunAgain) {
   Report report = sample();
   report.derivatives = {{"aten.gru.input", 2}, {"aten.cdist.default", 10}};
@@ -150,7 +188,7 @@ totals
   parameters             4
   peak memory of a rank  0 B
   traffic of a rank      0 B sent and received
-  estimated time         0 ns computing and 0 ns communicating on nodes of eight H100, nothing overlapped
+  estimated time         0 ns computing and 0 ns communicating with nothing overlapped
 
 memory of a rank
   parameters  0 B  0

@@ -17,7 +17,7 @@ TEST(ReportJson, AnEmptyReportHasEveryKey) {
                "inputs": {"largest": 0, "least": 0}, "states": {"largest": 0, "least": 0}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0},
                "host_parameters": {"largest": 0, "least": 0}, "host_states": {"largest": 0, "least": 0}, "host_peak": 0}, "at_peak": null, "evaluation": null,
     "time": {"compute_ns": 0, "communication_ns": 0},
-    "communicators": [], "activation_sums": [], "statements": [], "derivatives": [], "parameters": []})"));
+    "communicators": [], "activation_sums": [], "statements": [], "derivatives": [], "machine": null, "without_cost": [], "parameters": []})"));
 }
 
 TEST(ReportJson, EveryFieldIsWritten) {
@@ -33,6 +33,8 @@ TEST(ReportJson, EveryFieldIsWritten) {
   report.activationSums = {{"bf16", "f32", 4, 1024, 2048}};
   report.statements = {{"a.plan", 3, 5, "rowwise tp", "tp", {"all_reduce", 4, 1024}}};
   report.derivatives = {{"aten.gru.input", 2}};
+  report.withoutCost = {{"mine.norm.default", 3}};
+  report.machine = {"two", "two.json", true, "cpu", "EPYC", 1, 2, 3, "a test"};
   report.parameters = {
       {{"lm_head.weight", "embed.weight"}, "bf16", "[8 over tp, 4]", 64, 24, true, {8, 4}, false, "sgd"}};
   EXPECT_EQ(reportToJson(report), parsed(R"({
@@ -56,6 +58,9 @@ TEST(ReportJson, EveryFieldIsWritten) {
     "statements": [{"file": "a.plan", "line": 3, "column": 5, "text": "rowwise tp", "communicator": "tp",
                     "kind": "all_reduce", "count": 4, "bytes": 1024}],
     "derivatives": [{"target": "aten.gru.input", "count": 2}],
+    "without_cost": [{"target": "mine.norm.default", "count": 3}],
+    "machine": {"name": "two", "file": "two.json", "assumed": true, "device": "cpu", "device_name": "EPYC", "nodes": 1,
+                "devices_per_node": 2, "ranks_per_device": 3, "source": "a test"},
     "parameters": [{"names": ["lm_head.weight", "embed.weight"], "dtype": "bf16", "layout": "[8 over tp, 4]",
                     "global_bytes": 64, "rank_bytes": 24, "trainable": true, "optimizer": "sgd"}]})"));
 }

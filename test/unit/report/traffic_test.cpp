@@ -48,13 +48,17 @@ TEST(Traffic, OfCoalescedTensorsIsThatOfTheirSum) {
     std::string comma = i ? ", " : "", name = "%x" + std::to_string(i);
     inputs += name + " = sched.input \"x" + std::to_string(i) + "\" : <" + partial + ">\n";
     operands += comma + name;
-    from += comma + "!sched.tensor<" + partial + ">";
+    from += comma + "<" + partial + ">";
     to += comma + "<[], f32>";
     outputs += "sched.output \"y" + std::to_string(i) + "\" %y#" + std::to_string(i) + " : <[], f32>\n";
   }
-  SchedModule owner(schedHead + "sched.program @forward {\n" + inputs + "%t = sched.start all_reduce " + operands +
-                    " over @tp on @communication sequence 0 : " + from + " -> <" + to +
-                    ">\n%y:6 = sched.wait %t on @compute : !sched.token<" + to + ">\n" + outputs + "}");
+  SchedModule owner(schedHead + "sched.program @forward {\n" + inputs + "%p = sched.pack " + operands +
+                    " on @compute : !sched.packed<" + from +
+                    ">\n%t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<" + from +
+                    "> -> <!sched.packed<" + to + ">>\n%r = sched.wait %t on @compute : !sched.token<!sched.packed<" +
+                    to + ">>\n%y:6 = sched.unpack %r on @compute : !sched.packed<" + to +
+                    ">\nsched.free %p, %r on @compute : !sched.packed<" + from + ">, !sched.packed<" + to + ">\n" +
+                    outputs + "}");
   ASSERT_THAT(owner.messages, testing::IsEmpty());
   bool isFound = false;
   owner.get().walk([&](sched::StartOp start) {

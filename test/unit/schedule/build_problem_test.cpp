@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/cluster/read_cluster.h"
 #include "compiler/transforms/schedule/build_problem.h"
 #include "test/unit/dialect/plan_text.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,7 +26,7 @@ protected:
     readOnMesh(2, 2, text);
     LayoutTable layouts(mesh());
     communicators = CommunicatorTable();
-    projected = *project(function(), layouts, communicators);
+    projected = *project(function(), clusterOfPreset(*findClusterPreset("cpu")), layouts, communicators);
     llvm::Error error = projected.problem.check();
     EXPECT_FALSE(static_cast<bool>(error)) << llvm::toString(std::move(error));
     return projected.problem;
@@ -108,13 +109,13 @@ func.func @f(%x: !whole) -> !whole {
   %2 = plan.call "aten.exp.default"(%1) {self = #base.operand<0>} : (!whole) -> !whole
   return %2 : !whole
 })");
-  std::vector<unsigned> streams;
+  std::vector<unsigned> lanes;
   std::vector<bool> collective;
   for (const scheduling::Operation &operation : problem.operations) {
-    streams.push_back(operation.stream);
+    lanes.push_back(operation.lane);
     collective.push_back(operation.isCollective());
   }
-  EXPECT_THAT(streams, ElementsAre(computeStream, communicationStream, computeStream));
+  EXPECT_THAT(lanes, ElementsAre(computeLane, communicationLane, computeLane));
   EXPECT_THAT(collective, ElementsAre(false, true, false));
 }
 
@@ -137,16 +138,33 @@ TEST_F(ProjectFunction, EachListOfAxesHasOneCommunicator) {
   EXPECT_THAT(communicators.list()[3].axes, ElementsAre(AxisRef{1, 2, 4}));
 }
 
+/// Bytes of the buffers into which collectives are packed and from which they are unpacked.
+scheduling::ClassBytes packedBytes(const scheduling::Problem &problem) {
+  scheduling::ClassBytes sum(problem.rankClasses, 0);
+  auto add = [&](unsigned buffer) {
+    for (auto [total, bytes] : llvm::zip_equal(sum, problem.buffers[buffer].bytes))
+      total += bytes;
+  };
+  for (const scheduling::Operation &operation : problem.operations) {
+    EXPECT_TRUE(!operation.isCollective() || operation.workspace.empty()) << "its copies are operations";
+    if (operation.copy == scheduling::Copy::pack)
+      add(operation.produced.front());
+    else if (operation.copy == scheduling::Copy::unpack)
+      add(operation.consumed.front());
+  }
+  return sum;
+}
+
 struct Case {
   const char *op, *input, *result;
-  std::array<int64_t, 2> workspace;       ///< of a row-major input
-  std::array<int64_t, 2> turnedWorkspace; ///< of one whose dims lie in the other order
+  std::array<int64_t, 2> packed;       ///< of a row-major input
+  std::array<int64_t, 2> turnedPacked; ///< of one whose dims lie in the other order
 };
 
-// Pieces of a dim are contiguous if all dims before it have one element. Others are staged: outgoing ones in a copy of
+// Pieces of a dim are contiguous if all dims before it have one element. Others are packed: outgoing ones in a copy of
 // the input, incoming ones in a copy of the result. A tensor that is sent whole must be row-major, so a transposed one
-// is copied, unless it is staged anyway.
-TEST_F(ProjectFunction, CollectivesStageWhatDoesNotLieInOrder) {
+// is packed, too.
+TEST_F(ProjectFunction, CollectivesPackWhatIsNotInOrder) {
   const Case cases[] = {
       // 6 x 4 elements are 96 bytes, half of them 48.
       {"all_gather [#plan.axis<\"tp\">] dim 0", "6x4 {\"tp\"}, {}", "6x4 {}, {}", {0, 0}, {48, 48}},
@@ -155,7 +173,7 @@ TEST_F(ProjectFunction, CollectivesStageWhatDoesNotLieInOrder) {
       {"reduce_scatter [#plan.axis<\"tp\">] dim 1", "6x4 {}, {}; sum {\"tp\"}", "6x4 {}, {\"tp\"}", {96, 96}, {96, 96}},
       {"all_reduce [#plan.axis<\"tp\">]", "6x4 {}, {}; sum {\"tp\"}", "6x4 {}, {}", {0, 0}, {96, 96}},
       {"permute [#plan.axis<\"dp\">, #plan.axis<\"tp\">]", "6x4 {\"dp\"}, {}", "6x4 {\"tp\"}, {}", {0, 0}, {48, 48}},
-      // Columns are sent from a staging buffer and rows arrive in order, or the other way around.
+      // Columns are packed before they are sent and rows arrive in order, or the other way around.
       {"all_to_all [#plan.axis<\"tp\">] from 0 to 1", "6x4 {\"tp\"}, {}", "6x4 {}, {\"tp\"}", {48, 48}, {48, 48}},
       {"all_to_all [#plan.axis<\"tp\">] from 1 to 0", "6x4 {}, {\"tp\"}", "6x4 {\"tp\"}, {}", {48, 48}, {96, 96}},
       // 5 rows are 3 and 2: the first rank sends 3 x 4 elements and gets 5 x 2.
@@ -168,35 +186,38 @@ TEST_F(ProjectFunction, CollectivesStageWhatDoesNotLieInOrder) {
       {"reduce_scatter [#plan.axis<\"tp\">] dim 1", "1x4 {}, {}; sum {\"tp\"}", "1x4 {}, {\"tp\"}", {0, 0}, {0, 0}},
       // The first rank has the only column.
       {"all_gather [#plan.axis<\"tp\">] dim 1", "4x1 {}, {\"tp\"}", "4x1 {}, {}", {0, 0}, {0, 0}},
-      // Of 3 rows over dp the first rank has two, and the last has one.
-      {"all_gather [#plan.axis<\"tp\">] dim 1", "3x4 {\"dp\"}, {\"tp\"}", "3x4 {\"dp\"}, {}", {32, 0}, {32 + 16, 0}},
+      // Of 3 rows over dp the first rank has two, and the last has one. All ranks run the same operations, so the last
+      // one unpacks its single row, too.
+      {"all_gather [#plan.axis<\"tp\">] dim 1",
+       "3x4 {\"dp\"}, {\"tp\"}",
+       "3x4 {\"dp\"}, {}",
+       {32, 16},
+       {32 + 16, 16 + 8}},
   };
   for (const Case &each : cases)
     for (bool turned : {false, true}) {
-      const scheduling::Operation &operation = problemOfOp(each.op, each.input, each.result, turned).operations.back();
-      EXPECT_THAT(operation.workspace, testing::ElementsAreArray(turned ? each.turnedWorkspace : each.workspace))
+      EXPECT_THAT(packedBytes(problemOfOp(each.op, each.input, each.result, turned)),
+                  testing::ElementsAreArray(turned ? each.turnedPacked : each.packed))
           << each.op << " of " << each.input << (turned ? ", turned" : "");
     }
 }
 
 // A rank has half of each part, and the halves of the other rank are in between.
-TEST_F(ProjectFunction, PartsAreStagedInAnyDim) {
-  auto workspace = [&](StringRef op, StringRef input, StringRef result) {
-    return problemOfOp(op, input, result).operations.back().workspace;
+TEST_F(ProjectFunction, PartsArePackedInAnyDim) {
+  auto packed = [&](StringRef op, StringRef input, StringRef result) {
+    return packedBytes(problemOfOp(op, input, result));
   };
   StringRef parts = "8x3 {\"tp\", parts [4, 4]}, {}";
-  EXPECT_THAT(workspace("all_gather [#plan.axis<\"tp\">] dim 0", parts, "8x3 {}, {}"), ElementsAre(96, 96));
-  EXPECT_THAT(workspace("reduce_scatter [#plan.axis<\"tp\">] dim 0", "8x3 {}, {}; sum {\"tp\"}", parts),
+  EXPECT_THAT(packed("all_gather [#plan.axis<\"tp\">] dim 0", parts, "8x3 {}, {}"), ElementsAre(96, 96));
+  EXPECT_THAT(packed("reduce_scatter [#plan.axis<\"tp\">] dim 0", "8x3 {}, {}; sum {\"tp\"}", parts),
               ElementsAre(96, 96));
 }
 
-TEST_F(ProjectFunction, AnExchangeBetweenInnerDimsIsStagedOnBothSides) {
-  EXPECT_THAT(
-      problemOfOp("all_to_all [#plan.axis<\"tp\">] from 1 to 2", "2x6x5 {}, {\"tp\"}, {}", "2x6x5 {}, {}, {\"tp\"}")
-          .operations.back()
-          .workspace,
-      // The first rank has 2 x 3 x 5 elements, then 2 x 6 x 3; the last one 2 x 6 x 2.
-      ElementsAre((30 + 36) * 4, (30 + 24) * 4));
+TEST_F(ProjectFunction, AnExchangeBetweenInnerDimsIsPackedOnBothSides) {
+  EXPECT_THAT(packedBytes(problemOfOp("all_to_all [#plan.axis<\"tp\">] from 1 to 2", "2x6x5 {}, {\"tp\"}, {}",
+                                      "2x6x5 {}, {}, {\"tp\"}")),
+              // The first rank has 2 x 3 x 5 elements, then 2 x 6 x 3; the last one 2 x 6 x 2.
+              ElementsAre((30 + 36) * 4, (30 + 24) * 4));
 }
 
 TEST_F(ProjectFunction, ASliceIsAViewUnlessItPutsPartsTogether) {

@@ -1,5 +1,6 @@
 //===- write_program_test.cpp - a solution as a program -------------------===//
 
+#include "compiler/cluster/read_cluster.h"
 #include "compiler/transforms/schedule/write_program.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -42,7 +43,8 @@ protected:
     readModule(text);
     LayoutTable layouts(plan::roleOf(function()) == base::ProgramRole::reference ? plan::MeshOp() : mesh());
     CommunicatorTable communicators;
-    FailureOr<ProjectedFunction> projection = project(function(), layouts, communicators);
+    Cluster cluster = clusterOfPreset(*findClusterPreset("cpu"));
+    FailureOr<ProjectedFunction> projection = project(function(), cluster, layouts, communicators);
     EXPECT_TRUE(succeeded(projection));
     Solution solution{std::move(steps)};
     llvm::Error error = verify(projection->problem, solution);
@@ -83,7 +85,7 @@ TEST_F(WriteProgram, EveryStepIsAnOp) {
                   HasSubstr("sched.constant \"one\" dense<1.000000e+00> : tensor<8xf32> : <[8], f32>"),
                   HasSubstr("sched.slice %1 on @compute : <[8], f32> -> <[8 over {0:(1)2}], f32>"),
                   HasSubstr("all_gather %4 dim 0 over @tp on @communication sequence 0 because "
-                            "\"colwise tp\" : !sched.tensor<[8 over {0:(1)2}], f32> -> <<[8], f32>>"),
+                            "\"colwise tp\" : !sched.tensor<[8 over {0:(1)2}], f32> -> <!sched.tensor<[8], f32>>"),
                   HasSubstr("sched.wait %5 on @compute"), HasSubstr("sched.free %4 on @compute"),
                   HasSubstr("sched.compute \"aten.add.Tensor\"(%6, %0) {dtype = f32, list = [#base.operand<1>, unit], "
                             "n = #base.local<1, operand 0, dim 0, offset 2, extent 3>, self = #base.operand<0>} in "
@@ -237,11 +239,14 @@ func.func @forward(%r: !rows {plan.kind = #plan.kind<input>}, %a: !addend {plan.
   %3 = plan.permute %r [#plan.axis<"tp">] : !rows -> !rows
   return %0, %1, %2, %3 : !columns, !whole, !rows, !rows
 })";
-  std::vector<Step> steps;
-  for (unsigned index = 0; index < 4; ++index)
+  // The first operation packs the columns of the all-to-all into buffer 2.
+  std::vector<Step> steps = {{StepKind::run, 0}};
+  for (unsigned index = 1; index < 5; ++index)
     steps.insert(steps.end(), {{StepKind::start, index}, {StepKind::wait, index}});
+  steps.push_back({StepKind::free, 2});
   std::vector<std::string> lines = write(collectives, steps);
-  for (StringRef text : {"all_to_all %0 from 0 dim 1 over @tp on @communication sequence 0",
+  for (StringRef text : {"sched.pack %0 on @compute : !sched.packed<<[8 over {0:(1)2}, 8], f32>>",
+                         "all_to_all %2 from 0 dim 1 over @tp on @communication sequence 0",
                          "all_reduce %1 over @tp on @communication sequence 1",
                          "reduce_scatter %1 dim 0 over @tp on @communication sequence 2",
                          "permute %0 over @tp on @communication sequence 3"})

@@ -22,8 +22,8 @@ std::vector<std::string> stepsFor(const ProblemText &parsed, llvm::StringRef nam
 
 /// Logits are an output and feed the loss; the states are gathered only for an output.
 const char *program = R"(
-stream compute
-stream communication
+lane compute
+lane communication collectives
 communicator tp 0:(1)2
 buffer x 10 permanent
 buffer logits 100 kept
@@ -62,7 +62,7 @@ TEST(AskedOutputs, TheProfileFollows) {
 
 TEST(AskedOutputs, WhatChangesInItsPlaceIsNeeded) {
   ProblemText parsed = parse(R"(
-stream compute
+lane compute
 buffer sum 8 permanent
 buffer x 4 permanent
 buffer changed 0 view sum kept

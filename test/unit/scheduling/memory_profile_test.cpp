@@ -27,7 +27,7 @@ TEST(MemoryProfile, NamesTheStepOfThePeak) {
 
 TEST(MemoryProfile, WorkspaceIsHeldWhileAnOperationRuns) {
   MemoryProfile result = profile(R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer y 3
 buffer z 4 kept
@@ -43,7 +43,7 @@ free y
 
 TEST(MemoryProfile, DeviceAndHostAreCountedApart) {
   ProblemText parsed = parse(R"(
-stream compute
+lane compute
 buffer w 10 permanent
 buffer m 40 permanent host
 buffer g 3
@@ -71,7 +71,7 @@ free h
 
 TEST(MemoryProfile, TheCallerTakesWhatIsKept) {
   ProblemText parsed = parse(R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer y 3 kept
 operation a on compute reads x writes y workspace 5
@@ -85,8 +85,8 @@ run a
 
 TEST(MemoryProfile, WorkspaceOfACollectiveIsHeldUntilItsWait) {
   MemoryProfile result = profile(R"(
-stream compute
-stream communication
+lane compute
+lane communication collectives
 communicator tp 0:(1)2
 buffer x 10 permanent
 buffer y 3 kept
@@ -101,29 +101,34 @@ wait gather
   EXPECT_EQ(result.peaks[0].step, 1u);
 }
 
-TEST(MemoryProfile, LateResultsComeWhenWhatWasSentHasGone) {
-  // Of 20 bytes of workspace 8 are sent; the incoming 12 become y at the wait.
+TEST(MemoryProfile, WhatIsPackedIsFreedBeforeWhatArrivesIsUnpacked) {
+  // 8 bytes are sent and 12 received, which are unpacked to y.
   std::string problem = R"(
-stream compute
-stream communication
+lane compute
+lane communication collectives
 communicator tp 0:(1)2
 buffer x 10 permanent
+buffer sent 8
+buffer received 12
 buffer y 12 kept
 buffer z 4 kept
-operation gather on communication over tp reads x writes y workspace 20 late 12 freed 8
+operation pack on compute reads x writes sent packs
+operation gather on communication over tp reads sent writes received
+operation unpack on compute reads received writes y unpacks
 operation a on compute reads x writes z
 )";
-  MemoryProfile overlapped = profile(problem + "start gather\nrun a\nwait gather\n");
-  EXPECT_EQ(overlapped.peaks[0].bytes, 10 + 4 + 12 + 12) << "at the wait";
-  EXPECT_EQ(overlapped.peaks[0].step, 2u);
-  MemoryProfile first = profile(problem + "start gather\nwait gather\nrun a\n");
-  EXPECT_EQ(first.peaks[0].bytes, 10 + 12 + 12);
-  EXPECT_EQ(first.peaks[0].step, 1u);
+  MemoryProfile overlapped = profile(problem + "run pack\nstart gather\nrun a\nwait gather\nfree sent\n"
+                                               "run unpack\nfree received\n");
+  EXPECT_EQ(overlapped.peaks[0].bytes, 10 + 4 + 12 + 12) << "where it is unpacked";
+  EXPECT_EQ(overlapped.peaks[0].step, 5u);
+  MemoryProfile kept = profile(problem + "run pack\nstart gather\nrun a\nwait gather\nrun unpack\nfree sent\n"
+                                         "free received\n");
+  EXPECT_EQ(kept.peaks[0].bytes, 10 + 4 + 12 + 12 + 8);
 }
 
 TEST(MemoryProfile, StorageLivesAsLongAsItsViews) {
   const char *problem = R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer y 100
 buffer v 0 view y
@@ -146,7 +151,7 @@ operation last on compute reads a writes z
 
 TEST(MemoryProfile, AViewOfAPermanentBufferFreesNothing) {
   MemoryProfile result = profile(R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer v 0 view x
 buffer z 5 kept
@@ -167,7 +172,7 @@ static std::pair<int64_t, size_t> peakOf(llvm::StringRef text) {
 
 TEST(MemoryProfile, WhatIsFreedIsGoneAndNoMore) {
   const std::string head = R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer a 100
 buffer b 50
@@ -185,7 +190,7 @@ run second
 
 /// Two operations that read x: a is computed and freed, then b.
 const std::string oneAfterTheOther = R"(
-stream compute
+lane compute
 operation first on compute reads x writes a
 operation second on compute reads x writes b
 run first
@@ -201,7 +206,7 @@ TEST(MemoryProfile, OfEqualPeaksTheFirstIsNamed) {
 
 TEST(MemoryProfile, APeakOfTheHandoverIsAtTheLastStep) {
   ProblemText parsed = parse(R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer y 3 kept
 buffer z 4 kept
@@ -247,7 +252,7 @@ std::string heldIn(llvm::StringRef text) {
 
 TEST(HeldAtPeak, NamesWhatIsThereAndTheOperation) {
   EXPECT_EQ(heldIn(R"(
-stream compute
+lane compute
 buffer x 10 permanent
 buffer a 100
 buffer v 0 view a
@@ -266,18 +271,4 @@ run third
 free b
 )"),
             "x 10, a 100, b 50, workspace 7 at second");
-}
-
-TEST(HeldAtPeak, ReceivedPiecesAreWorkspace) {
-  EXPECT_EQ(heldIn(R"(
-stream compute
-stream communication
-communicator tp 0:(1)2
-buffer x 10 permanent
-buffer y 12 kept
-operation gather on communication over tp reads x writes y workspace 20 late 12 freed 8
-start gather
-wait gather
-)"),
-            "x 10, y 12, workspace 12 at gather");
 }

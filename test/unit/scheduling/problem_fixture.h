@@ -11,8 +11,8 @@ namespace meshplan::scheduling {
 
 /// Two linear layers with an all-reduce between them, and a view.
 inline constexpr const char *mlp = R"(
-stream compute
-stream communication
+lane compute
+lane communication collectives
 communicator tp 1:(1)3
 buffer w 10 permanent
 buffer x 100 permanent
@@ -38,10 +38,10 @@ run project
 free v
 )";
 
-/// The start of a problem with one communicator: its streams, and a permanent buffer.
-inline const std::string twoStreams = R"(
-stream compute
-stream communication
+/// The start of a problem with one communicator: its lanes, and a permanent buffer.
+inline const std::string twoLanes = R"(
+lane compute
+lane communication collectives
 communicator tp 0:(1)2
 buffer x 1 permanent
 )";

@@ -14,7 +14,9 @@ static std::string checkAfter(void (*change)(Problem &)) {
 TEST(Check, AcceptsAConsistentProblem) { EXPECT_EQ(message(parse(mlp).problem.check()), ""); }
 
 TEST(Check, K1IndexOutOfRange) {
-  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].stream = 7; }), "K1: operation 'linear' names stream 7 of 2");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].lane = 7; }), "K1: operation 'linear' names lane 7 of 2");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[1].transfers = {{0, 1}}; }),
+            "K1: operation 'reduce' names link 0 of 0");
   EXPECT_EQ(checkAfter([](Problem &p) { p.operations[1].communicator = 1; }),
             "K1: operation 'reduce' names communicator 1 of 1");
   EXPECT_EQ(checkAfter([](Problem &p) { p.operations[2].consumed = {9}; }),
@@ -28,12 +30,61 @@ TEST(Check, K2SizesForEachRankClass) {
   EXPECT_EQ(checkAfter([](Problem &p) { p.buffers[2].bytes = {-1}; }), "K2: buffer 'y' has the size -1");
   EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].workspace = {1, 2}; }),
             "K2: workspace of operation 'linear' has 2 sizes for 1 rank classes");
-  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].lateResults = {1, 2}; }),
-            "K2: late result of operation 'linear' has 2 sizes for 1 rank classes");
-  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].earlyFreed = {-1}; }),
-            "K2: early freed part of operation 'linear' has the size -1");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.memoryLimit = {1, 2}; }), "K2: memory limit has 2 sizes for 1 rank classes");
+}
+
+TEST(Check, K2TimesAndRates) {
   EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].duration = -4; }),
-            "K2: operation 'linear' has the duration -4");
+            "K2: operation 'linear' has the duration -4, must be 0 to 1800000000000");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[1].latency = -4; }),
+            "K2: operation 'reduce' has the latency -4, must be 0 to 1800000000000");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.links = {{"wire", 0}}; }),
+            "K2: link 'wire' has the rate 0, must be 1 to 1000000000000000000");
+  EXPECT_EQ(checkAfter([](Problem &p) {
+              p.links = {{"wire", 1}};
+              p.operations[1].transfers = {{0, 1801}};
+            }),
+            "K2: operation 'reduce' has a transfer time of 1801000000000, must be 0 to 1800000000000");
+  EXPECT_EQ(checkAfter([](Problem &p) {
+              p.links = {{"wire", 1}};
+              p.operations[1].transfers = {{0, -1}};
+            }),
+            "K2: operation 'reduce' has a transfer of -1, must be 0 to 1000000000000000000");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].cores = 500; }),
+            "K2: operation 'linear' has a number of cores of 500, must be 0 to 0");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.cores = -1; }),
+            "K2: the number of cores is -1, must be 0 to 1000000000000000000");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.overlapSpeed.compute = 0; }),
+            "K2: the speed of overlapped computing is 0, must be 1 to 1000");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.overlapSpeed.transfer = 1001; }),
+            "K2: the speed of overlapped transfers is 1001, must be 1 to 1000");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.issueTime = -1; }),
+            "K2: the time to issue is -1, must be 0 to 1800000000000");
+}
+
+TEST(Check, K8LanesOfCommunicators) {
+  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[1].lane = 0; }),
+            "K8: operation 'reduce' is a collective, its lane 'compute' is not one of collectives");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].lane = 1; }),
+            "K8: operation 'linear' is not a collective, its lane 'communication' is one of collectives");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.lanes.push_back({"more"}); }), "K8: lanes 'compute' and 'more' both compute");
+  EXPECT_EQ(checkAfter([](Problem &p) {
+              p.lanes.push_back({"other", LaneKind::collectives});
+              p.operations.push_back(p.operations[1]);
+              p.operations.back().name = "again";
+              p.operations.back().produced.clear();
+              p.operations.back().lane = 2;
+            }),
+            "K8: 'reduce' and 'again' are on lanes 'communication' and 'other', both on communicator 'tp'");
+}
+
+TEST(Check, K9CostsOfTheLane) {
+  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[1].duration = 3; }),
+            "K9: operation 'reduce' is on lane 'communication' and has a duration, must have transfers");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].latency = 3; }),
+            "K9: operation 'linear' computes and has a latency or transfers, must have a duration");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].instances = {{"forward", {1}}}; }),
+            "K9: operation 'linear' computes and takes part in 'forward' of other coordinates");
 }
 
 TEST(Check, K3OneProducer) {
@@ -57,7 +108,7 @@ TEST(Check, K4DependenciesStandBefore) {
 
 /// A parameter that one operation reads, another updates and a third reads after that.
 static std::string checkStep(const std::string &operations) {
-  return message(parse(R"(stream compute
+  return message(parse(R"(lane compute
 buffer w 8 permanent
 buffer v 0 view w
 buffer y 8
@@ -95,18 +146,18 @@ TEST(Check, K6ProducersReadWhatTheyView) {
 }
 
 TEST(ProblemText, NamesTheLineOfAnError) {
-  EXPECT_EQ(message(parseProblem("stream s\nbufer b 1\n").takeError()), "line 2: unknown statement 'bufer'");
+  EXPECT_EQ(message(parseProblem("lane s\nbufer b 1\n").takeError()), "line 2: unknown statement 'bufer'");
   EXPECT_EQ(message(parseProblem("operation o on s\n").takeError()), "line 1: unknown name 's'");
   EXPECT_EQ(message(parseProblem("rank_classes many\n").takeError()), "line 1: expected a number, not 'many'");
-  EXPECT_EQ(message(parseProblem("stream s t\n").takeError()), "line 1: unexpected 't'");
-  EXPECT_EQ(message(parseProblem("stream\n").takeError()), "line 1: unexpected end of line");
+  EXPECT_EQ(message(parseProblem("lane s t\n").takeError()), "line 1: unexpected 't'");
+  EXPECT_EQ(message(parseProblem("lane\n").takeError()), "line 1: unexpected end of line");
   EXPECT_EQ(message(parseProblem("communicator c tp\n").takeError()), "line 1: expected an axis such as 1:(1)3");
 }
 
 TEST(Check, AcceptsNothingAtAll) { EXPECT_EQ(message(Problem().check()), ""); }
 
 TEST(Check, AcceptsAnOperationWithoutBuffers) {
-  EXPECT_EQ(message(parse("stream s\noperation a on s\noperation b on s after a\n").problem.check()), "");
+  EXPECT_EQ(message(parse("lane s\noperation a on s\noperation b on s after a\n").problem.check()), "");
 }
 
 TEST(Check, NamesTheFirstRuleThatIsBroken) {
@@ -126,7 +177,7 @@ TEST(Problem, KnowsWhatProducesABuffer) {
 
 TEST(Problem, StorageIsThatOfTheFirstOfAChainOfViews) {
   Problem problem = parse(R"(
-stream s
+lane s
 buffer x 4 permanent
 buffer y 8
 buffer v 0 view y
@@ -157,28 +208,32 @@ TEST(Problem, DependsOnProducersAndOnWhatItIsAfter) {
   EXPECT_THAT(dependencies(3), testing::ElementsAre(2, 0, 1));
 }
 
-/// True if a group of one and a group of the other share two ranks, on a mesh of 4 x 8.
-static bool shareRanks(const Communicator &one, const Communicator &other) {
-  std::vector<int64_t> sizes = {4, 8};
-  for (int64_t rank = 0; rank < 32; ++rank) {
-    std::vector<int64_t> mine = meshplan::groupOf(one.axes, sizes, meshplan::coordinateOfRank(rank, sizes));
-    std::vector<int64_t> theirs = meshplan::groupOf(other.axes, sizes, meshplan::coordinateOfRank(rank, sizes));
-    auto isTheirs = [&](int64_t peer) { return llvm::is_contained(theirs, peer); };
-    if (llvm::count_if(mine, isTheirs) > 1)
-      return true;
-  }
-  return false;
+/// A gather of what is packed, changed.
+static std::string checkCopies(void (*change)(Problem &)) {
+  Problem problem = parse(R"(lane compute
+lane communication collectives
+communicator tp 0:(1)2
+buffer x 8 permanent
+buffer sent 8
+buffer received 16
+buffer y 16 kept
+operation pack on compute reads x writes sent packs
+operation gather on communication over tp reads sent writes received
+operation unpack on compute reads received writes y unpacks
+)")
+                        .problem;
+  change(problem);
+  return message(problem.check());
 }
 
-TEST(Communicator, OverlapsWhereGroupsShareMoreThanOneRank) {
-  std::vector<Communicator> all = {{"none", {}}};
-  for (auto [axis, size] : {std::pair(0, 4), {1, 8}})
-    for (int64_t pre = 1; pre < size; pre *= 2)
-      for (int64_t digit = 2; pre * digit <= size; digit *= 2)
-        all.push_back({"digit", {{axis, pre, digit}}});
-  all.push_back({"both", {{0, 1, 4}, {1, 1, 8}}});
-  all.push_back({"apart", {{0, 2, 2}, {1, 1, 2}}});
-  for (const Communicator &one : all)
-    for (const Communicator &other : all)
-      EXPECT_EQ(one.overlaps(other), shareRanks(one, other));
+TEST(Check, K11CopiesServeACollective) {
+  EXPECT_EQ(checkCopies([](Problem &) {}), "");
+  const std::string packs = "K11: operation 'pack' copies for no collective",
+                    unpacks = "K11: operation 'unpack' copies for no collective";
+  EXPECT_EQ(checkCopies([](Problem &p) { p.operations[1].communicator = std::nullopt, p.operations[1].lane = 0; }),
+            packs);
+  EXPECT_EQ(checkCopies([](Problem &p) { p.operations[2].consumed.push_back(1); }), packs) << "two readers";
+  EXPECT_EQ(checkCopies([](Problem &p) { p.operations[2].consumed = {0}; }), unpacks) << "of a weight";
+  EXPECT_EQ(checkCopies([](Problem &p) { p.operations[2].communicator = 0, p.operations[2].lane = 1; }), unpacks)
+      << "is one itself";
 }

@@ -28,7 +28,7 @@ TEST(ProgramOrder, ReportsABadProblem) {
 
 TEST(ProgramOrder, FreesResultsThatNobodyUses) {
   EXPECT_EQ(solve(R"(
-stream compute
+lane compute
 buffer x 1 permanent
 buffer y 1
 operation a on compute reads x writes y
@@ -38,7 +38,7 @@ operation b on compute reads x
 }
 
 TEST(ProgramOrder, WaitsAtTheEndForOutputs) {
-  EXPECT_EQ(solve(twoStreams + R"(buffer y 1
+  EXPECT_EQ(solve(twoLanes + R"(buffer y 1
 buffer z 1 kept
 buffer u 1 kept
 operation a on compute reads x writes y
@@ -50,8 +50,8 @@ operation b on compute reads x writes u
 
 TEST(ProgramOrder, KeepsAGatherOfAParameterInPlace) {
   EXPECT_EQ(solve(R"(
-stream compute
-stream communication
+lane compute
+lane communication collectives
 communicator dp 0:(1)2
 buffer w 1 permanent
 buffer x 1 permanent
@@ -67,7 +67,7 @@ operation b on compute reads y g writes z
 
 // Gathers for the backward pass whose inputs the forward pass computes: each could start right after that.
 TEST(ProgramOrder, StartsNoMoreThanTwoGathersBeforeTheyAreNeeded) {
-  std::string text = twoStreams;
+  std::string text = twoLanes;
   for (std::string name : {"1", "2", "3", "4"})
     text += "buffer y" + name + " 1\nbuffer g" + name + " 4\n";
   for (std::string name : {"1", "2", "3", "4"})
@@ -84,7 +84,7 @@ TEST(ProgramOrder, StartsNoMoreThanTwoGathersBeforeTheyAreNeeded) {
 
 // Gradients that are reduced, and that the end of the program reads: without the waits all of them would be held.
 TEST(ProgramOrder, HoldsNoMoreThanTwoOfTheLargestForReductions) {
-  std::string text = twoStreams, uses;
+  std::string text = twoLanes, uses;
   for (std::string name : {"1", "2", "3", "4"}) {
     std::string bytes = name == "3" ? "2" : "8";
     text += "buffer y" + name + " " + bytes + "\nbuffer r" + name + " 1 kept\n";
@@ -97,7 +97,7 @@ TEST(ProgramOrder, HoldsNoMoreThanTwoOfTheLargestForReductions) {
 }
 
 TEST(ProgramOrder, WaitsForNothingThatOthersHold) {
-  std::string text = twoStreams + "buffer y 8\n", uses = "operation a on compute reads x writes y\n";
+  std::string text = twoLanes + "buffer y 8\n", uses = "operation a on compute reads x writes y\n";
   for (std::string name : {"1", "2", "3"}) {
     text += "buffer r" + name + " 1 kept\n";
     uses += "operation sum" + name + " on communication over tp reads y writes r" + name + "\n";
@@ -108,8 +108,8 @@ TEST(ProgramOrder, WaitsForNothingThatOthersHold) {
 
 TEST(ProgramOrder, StartsAChainOfCollectivesAtTheirPlaces) {
   EXPECT_EQ(solve(R"(
-stream compute
-stream communication
+lane compute
+lane communication collectives
 communicator tp 1:(1)2
 communicator dp 0:(1)2
 buffer x 1 permanent
@@ -125,24 +125,29 @@ operation b on compute reads u writes v
             "run a, start scatter, wait scatter, free y, start gather, wait gather, free z, run b, free u");
 }
 
-TEST(ProgramOrder, SerializesCollectivesInConflict) {
+// Copies to the host start and are waited for as collectives do.
+TEST(ProgramOrder, CopiesOverlap) {
   EXPECT_EQ(solve(R"(
-stream compute
-stream one
-stream two
-communicator tp 1:(1)2
-communicator world 0:(1)2 1:(1)2
+lane compute
+lane to_host copies
 buffer x 1 permanent
-buffer y 1 kept
-buffer z 1 kept
-operation first on one over tp reads x writes y
-operation second on two over world reads x writes z
+buffer y 1
+buffer h 1 kept host
+buffer u 1 kept
+operation a on compute reads x writes y
+operation copy on to_host reads y writes h
+operation b on compute reads x writes u
 )"),
-            "start first, wait first, start second, wait second");
+            "run a, start copy, run b, wait copy, free y");
+}
+
+TEST(ProgramOrder, ReportsALimitThatItExceeds) {
+  EXPECT_EQ(solve(std::string(mlp) + "memory_limit 200\n"),
+            "V9: a rank of class 0 holds 210 bytes at step 'start reduce', the limit is 200");
 }
 
 TEST(ProgramOrder, HonoursControlDependencies) {
-  EXPECT_EQ(solve(twoStreams + R"(buffer y 1 kept
+  EXPECT_EQ(solve(twoLanes + R"(buffer y 1 kept
 operation gather on communication over tp reads x writes y
 operation a on compute reads x after gather
 )"),
@@ -152,7 +157,7 @@ operation a on compute reads x after gather
 TEST(ProgramOrder, SolvesNothing) { EXPECT_EQ(solve(""), ""); }
 
 TEST(ProgramOrder, StartsWhatPermanentBuffersFeedAtItsPlace) {
-  EXPECT_EQ(solve(twoStreams + R"(buffer y 1
+  EXPECT_EQ(solve(twoLanes + R"(buffer y 1
 operation gather on communication over tp reads x writes y
 )"),
             "start gather, wait gather, free y");
@@ -186,7 +191,7 @@ TEST(ProgramOrder, SolvesEveryConsistentProblem) {
 }
 
 TEST(ProgramOrder, WaitsForWhatIsBlockingWhereItStarts) {
-  Problem problem = parse(twoStreams + R"(buffer y 1
+  Problem problem = parse(twoLanes + R"(buffer y 1
 buffer z 1 kept
 buffer u 1 kept
 operation a on compute reads x writes y

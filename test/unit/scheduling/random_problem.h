@@ -8,13 +8,18 @@
 
 namespace meshplan::scheduling {
 
-/// A problem that check() accepts: compute and collectives on four streams over five communicators that overlap in all
-/// ways, views, outputs and control dependencies. Determined by the seed.
+/// A problem that check() accepts: computing and collectives on four lanes over five communicators that overlap in all
+/// ways, two links, views, outputs and control dependencies. Determined by the seed.
 inline Problem randomProblem(unsigned seed) {
   std::mt19937 random(seed);
   auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
   Problem problem;
-  problem.streams = {"compute", "one", "two", "three"};
+  problem.lanes = {{"compute"},
+                   {"one", LaneKind::collectives},
+                   {"two", LaneKind::collectives},
+                   {"three", LaneKind::collectives},
+                   {"copies", LaneKind::copies}};
+  problem.links = {{"node", 1'000'000'000}, {"network", 500'000'000}};
   problem.communicators = {{"tp", {{1, 1, 4}}},
                            {"dp", {{0, 1, 2}}},
                            {"world", {{0, 1, 2}, {1, 1, 4}}},
@@ -25,8 +30,18 @@ inline Problem randomProblem(unsigned seed) {
     Operation operation;
     operation.name = "o" + std::to_string(index);
     if (below(2)) {
-      operation.communicator = below(5);
-      operation.stream = 1 + below(3);
+      if (below(8) == 0) {
+        operation.lane = 4;
+      } else {
+        operation.communicator = below(5);
+        operation.lane = 1 + *operation.communicator % 3;
+      }
+      operation.latency = below(4);
+      for (unsigned link = 0; link < 2; ++link)
+        if (below(2))
+          operation.transfers.push_back({link, below(20)});
+    } else {
+      operation.duration = below(20);
     }
     for (unsigned read = 0, reads = below(3); read < reads; ++read)
       operation.consumed.push_back(below(problem.buffers.size()));
@@ -34,7 +49,7 @@ inline Problem randomProblem(unsigned seed) {
       operation.after.push_back(below(index));
     if (below(8)) {
       Buffer buffer{"b" + std::to_string(index), {1 + below(9)}, false, below(4) == 0, {}};
-      if (!operation.isCollective() && !operation.consumed.empty() && below(3) == 0) {
+      if (operation.lane == 0 && !operation.consumed.empty() && below(3) == 0) {
         buffer.viewOf = operation.consumed.front();
         buffer.bytes = {0};
       }

@@ -8,8 +8,9 @@ using namespace meshplan::scheduling;
 
 TEST(VerifyLifetimes, V1EveryOperationRunsOnce) {
   EXPECT_EQ(verifyText(mlp, "run linear\nrun linear\n"), "V1: step 'run linear' is repeated");
-  EXPECT_EQ(verifyText(mlp, "run reduce\n"), "V1: step 'run reduce' runs a collective");
-  EXPECT_EQ(verifyText(mlp, "start linear\n"), "V1: step 'start linear' treats an operation as a collective");
+  EXPECT_EQ(verifyText(mlp, "run reduce\n"), "V1: step 'run reduce' runs an operation that is started and waited for");
+  EXPECT_EQ(verifyText(mlp, "start linear\n"),
+            "V1: step 'start linear' is for asynchronous operations, this one runs on the compute lane");
   EXPECT_EQ(verifyText(mlp, "run linear\nstart reduce\nwait reduce\nfree y\n"), "V1: operation 'reshape' never runs");
   Problem problem = parse(mlp).problem;
   EXPECT_EQ(message(verify(problem, {{{StepKind::run, 4}}})), "V1: step 'run 4' names index 4 of 4");
@@ -19,11 +20,11 @@ TEST(VerifyLifetimes, V2StartBeforeWait) {
   EXPECT_EQ(verifyText(mlp, "run linear\nwait reduce\n"), "V2: step 'wait reduce' comes before the start");
   EXPECT_EQ(verifyText(mlp, "run linear\nstart reduce\nwait reduce\nwait reduce\n"),
             "V2: step 'wait reduce' is repeated");
-  EXPECT_EQ(verifyText(twoStreams + R"(buffer y 1 kept
+  EXPECT_EQ(verifyText(twoLanes + R"(buffer y 1 kept
 operation gather on communication over tp reads x writes y
 )",
                        "start gather\n"),
-            "V2: collective 'gather' is never waited for");
+            "V2: operation 'gather' is never waited for");
 }
 
 TEST(VerifyLifetimes, V3DependenciesAreOver) {
@@ -59,7 +60,8 @@ TEST(VerifyLifetimes, FreesNameBuffersThatExist) {
 }
 
 TEST(VerifyLifetimes, AWaitIsForACollective) {
-  EXPECT_EQ(verifyText(mlp, "wait linear\n"), "V1: step 'wait linear' treats an operation as a collective");
+  EXPECT_EQ(verifyText(mlp, "wait linear\n"),
+            "V1: step 'wait linear' is for asynchronous operations, this one runs on the compute lane");
 }
 
 TEST(VerifyLifetimes, AStartComesOnce) {
@@ -69,7 +71,7 @@ TEST(VerifyLifetimes, AStartComesOnce) {
 }
 
 TEST(VerifyLifetimes, ControlDependenciesCount) {
-  std::string controlled = twoStreams + R"(operation gather on communication over tp reads x
+  std::string controlled = twoLanes + R"(operation gather on communication over tp reads x
 operation a on compute reads x after gather
 )";
   EXPECT_EQ(verifyText(controlled, "start gather\nrun a\n"), "V3: step 'run a' comes before 'gather' is over");
@@ -77,7 +79,7 @@ operation a on compute reads x after gather
 }
 
 TEST(VerifyLifetimes, ABufferIsFreeOnlyWhenTheLastOfItsReadersIsOver) {
-  std::string twice = twoStreams + R"(buffer y 1
+  std::string twice = twoLanes + R"(buffer y 1
 operation make on compute reads x writes y
 operation first on communication over tp reads y
 operation second on communication over tp reads y

@@ -178,6 +178,8 @@ TEST_F(DescribeProgram, ParametersConstantsAndMemory) {
 TEST_F(DescribeProgram, BuffersAndWhatIsPutIntoThem) {
   dim(value(), 8);
   dim(value(), 8);
+  value().members = {0};
+  value().members = {1};
   auto accumulator = std::make_unique<AccumulatorT>();
   accumulator->name = "a.gradient";
   accumulator->scratch = true;
@@ -187,16 +189,28 @@ TEST_F(DescribeProgram, BuffersAndWhatIsPutIntoThem) {
   buffer->values = {0};
   buffer->registered = true;
   program().buffers.push_back(std::move(buffer));
+  artifact::PackRunT pack;
+  pack.inputs = {0};
+  pack.output = 2;
+  pack.in_place = true;
+  instruction(std::move(pack));
   StartT start;
-  start.output = 1;
-  start.targets = {0};
+  start.input = start.target = 2;
+  start.output = 3;
   start.kind = CollectiveKind::all_reduce;
   start.reduction = Reduction::sum;
   start.communicator = 7;
   instruction(std::move(start));
-  EXPECT_THAT(lines(), ElementsAre("program p", "accumulator v0 f32[8] 'a.gradient' scratch",
-                                   "buffer 'gradients from a' of v0 registered",
-                                   "s0: v1 f32[8] = start 0 all_reduce v0 into v0 sum over #7"));
+  artifact::UnpackRunT unpack;
+  unpack.input = 3;
+  unpack.outputs = {1};
+  unpack.targets = {0};
+  instruction(std::move(unpack));
+  EXPECT_THAT(lines(),
+              ElementsAre("program p", "accumulator v0 f32[8] 'a.gradient' scratch",
+                          "buffer 'gradients from a' of v0 registered", "s0: v2 f32 packed(v0) = pack v0 in place",
+                          "s0: v3 f32 packed(v1) = start 0 all_reduce v2 into v2 sum over #7",
+                          "s0: v1 f32[8] = unpack v3 into v0"));
 }
 
 TEST_F(DescribeProgram, DevicesReplaceTheMesh) {

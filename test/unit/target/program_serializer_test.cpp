@@ -184,15 +184,15 @@ const std::string overlapped = R"(
   %x = sched.input "x" : <[6 over {0:(1)2}], f32>
   %w = sched.input "w" : <[6 over {1:(1)3}], f32>
   %s = sched.start all_gather %x dim 0 over @dp on @communication sequence 0
-    : !sched.tensor<[6 over {0:(1)2}], f32> -> <<[6], f32>>
+    : !sched.tensor<[6 over {0:(1)2}], f32> -> <!sched.tensor<[6], f32>>
   %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 1
-    : !sched.tensor<[6 over {1:(1)3}], f32> -> <<[6], f32>>
+    : !sched.tensor<[6 over {1:(1)3}], f32> -> <!sched.tensor<[6], f32>>
   %n = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute
     : (!sched.tensor<[6 over {0:(1)2}], f32>) -> !sched.tensor<[6 over {0:(1)2}], f32>
   %m = sched.compute "aten.neg.default"(%n) {self = #base.operand<0>} on @compute
     : (!sched.tensor<[6 over {0:(1)2}], f32>) -> !sched.tensor<[6 over {0:(1)2}], f32>
-  %b = sched.wait %t on @compute : !sched.token<<[6], f32>>
-  %a = sched.wait %s on @compute : !sched.token<<[6], f32>>
+  %b = sched.wait %t on @compute : !sched.token<!sched.tensor<[6], f32>>
+  %a = sched.wait %s on @compute : !sched.token<!sched.tensor<[6], f32>>
   %h = sched.slice %b on @compute : <[6], f32> -> <[6 over {0:(1)2}], f32>
   sched.free %n, %m on @compute : !sched.tensor<[6 over {0:(1)2}], f32>, !sched.tensor<[6 over {0:(1)2}], f32>
   sched.output "a" %a : <[6], f32>
@@ -223,10 +223,11 @@ TEST_F(ProgramSerializer, BuffersHoldValuesThatCollectivesArePutInto) {
   %a = sched.state "a.gradient" scratch : <[8], f32, partial = sum {0:(1)2}>
   %b = sched.state "b.sum" : <[4], f32, partial = sum {0:(1)2}>
   sched.buffer "gradients" %b, %a registered : !sched.tensor<[4], f32, partial = sum {0:(1)2}>, !sched.tensor<[8], f32, partial = sum {0:(1)2}>
-  %t = sched.start all_reduce %b, %a over @dp on @communication sequence 0
-    : !sched.tensor<[4], f32, partial = sum {0:(1)2}>, !sched.tensor<[8], f32, partial = sum {0:(1)2}> -> <<[4], f32>, <[8], f32>>
-      into %b, %a : !sched.tensor<[4], f32, partial = sum {0:(1)2}>, !sched.tensor<[8], f32, partial = sum {0:(1)2}>
-  %r:2 = sched.wait %t on @compute : !sched.token<<[4], f32>, <[8], f32>>
+  %p = sched.pack %b, %a in_place on @compute : !sched.packed<<[4], f32, partial = sum {0:(1)2}>, <[8], f32, partial = sum {0:(1)2}>>
+  %t = sched.start all_reduce %p over @dp on @communication sequence 0 : !sched.packed<<[4], f32, partial = sum {0:(1)2}>, <[8], f32, partial = sum {0:(1)2}>> -> <!sched.packed<<[4], f32>, <[8], f32>>> into %p : !sched.packed<<[4], f32, partial = sum {0:(1)2}>, <[8], f32, partial = sum {0:(1)2}>>
+  %w = sched.wait %t on @compute : !sched.token<!sched.packed<<[4], f32>, <[8], f32>>>
+  %r:2 = sched.unpack %w in_place on @compute : !sched.packed<<[4], f32>, <[8], f32>>
+  sched.free %p, %w on @compute : !sched.packed<<[4], f32, partial = sum {0:(1)2}>, <[8], f32, partial = sum {0:(1)2}>>, !sched.packed<<[4], f32>, <[8], f32>>
   sched.output "b" %r#0 : <[4], f32>
   sched.output "a" %r#1 : <[8], f32>)");
   ASSERT_EQ(table->accumulators.size(), 2u);
@@ -236,7 +237,23 @@ TEST_F(ProgramSerializer, BuffersHoldValuesThatCollectivesArePutInto) {
   EXPECT_EQ(table->buffers[0]->name, "gradients");
   EXPECT_THAT(table->buffers[0]->values, ElementsAre(1, 0));
   EXPECT_TRUE(table->buffers[0]->registered);
-  EXPECT_THAT(table->instructions[0]->action.AsStart()->targets, ElementsAre(1, 0));
+  // a, b, packed b and a, their sums and these packed.
+  ASSERT_EQ(table->values.size(), 6u);
+  EXPECT_THAT(table->values[2]->members, ElementsAre(1, 0));
+  EXPECT_THAT(table->values[5]->members, ElementsAre(3, 4));
+  const artifact::PackRunT &pack = *table->instructions[0]->action.AsPackRun();
+  EXPECT_THAT(pack.inputs, ElementsAre(1, 0));
+  EXPECT_EQ(pack.output, 2);
+  EXPECT_TRUE(pack.in_place);
+  const artifact::StartT &start = *table->instructions[1]->action.AsStart();
+  EXPECT_EQ(start.input, 2);
+  EXPECT_EQ(start.target, 2);
+  EXPECT_EQ(start.output, 5);
+  const artifact::UnpackRunT &unpack = *table->instructions[3]->action.AsUnpackRun();
+  EXPECT_EQ(unpack.input, 5);
+  EXPECT_THAT(unpack.outputs, ElementsAre(3, 4));
+  EXPECT_TRUE(unpack.targets.empty());
+  EXPECT_TRUE(unpack.in_place);
 }
 
 TEST_F(ProgramSerializer, AWaitNamesItsStart) {

@@ -43,8 +43,8 @@ sched.stream @communication
 /// A program with one step, whose input is `from` and whose collective produces `to`.
 inline std::string schedCollective(const std::string &step, const std::string &from, const std::string &to) {
   return schedHead + "sched.program @forward {\n%x = sched.input \"x\" : <" + from + ">\n%t = sched.start " + step +
-         " on @communication sequence 0 because \"rowwise tp\" : !sched.tensor<" + from + "> -> <<" + to +
-         ">> loc(\"a.plan\":3:4)\n%y = sched.wait %t on @compute : !sched.token<<" + to +
+         " on @communication sequence 0 because \"rowwise tp\" : !sched.tensor<" + from + "> -> <!sched.tensor<" + to +
+         ">> loc(\"a.plan\":3:4)\n%y = sched.wait %t on @compute : !sched.token<!sched.tensor<" + to +
          ">>\nsched.output \"y\" %y : <" + to + ">\n}";
 }
 

@@ -19,9 +19,9 @@ sched.program @forward memory <parameters = 10, constants = 20, inputs = 30, pea
     : (!sched.tensor<[8 over {0:(1)2}, 28 over {1:(1)3} unit 4], f32>, !sched.tensor<[8, 28 over {1:(1)3} unit 4], f32>)
     -> !sched.tensor<[8 over {0:(1)2}, 8], f32, partial = sum {1:(1)3}> loc("model.py":7:1)
   %t = sched.start reduce_scatter %p dim 1 over @tp on @communication sequence 0 because "rowwise tp"
-    : !sched.tensor<[8 over {0:(1)2}, 8], f32, partial = sum {1:(1)3}> -> <<[8 over {0:(1)2}, 8 over {1:(1)3}], f32>>
+    : !sched.tensor<[8 over {0:(1)2}, 8], f32, partial = sum {1:(1)3}> -> <!sched.tensor<[8 over {0:(1)2}, 8 over {1:(1)3}], f32>>
     loc(fused["model.py":7:1, "down"("mlp.plan":9:5)])
-  %y = sched.wait %t on @compute : !sched.token<<[8 over {0:(1)2}, 8 over {1:(1)3}], f32>>
+  %y = sched.wait %t on @compute : !sched.token<!sched.tensor<[8 over {0:(1)2}, 8 over {1:(1)3}], f32>>
   sched.free %p on @compute : !sched.tensor<[8 over {0:(1)2}, 8], f32, partial = sum {1:(1)3}>
   sched.output "y" %y : <[8 over {0:(1)2}, 8 over {1:(1)3}], f32>
 }

@@ -150,7 +150,7 @@ private:
         CheckpointWriter::open(world, {.folder = folder / "run", .step = program.counters().steps}));
     std::optional<Evaluation> evaluation;
     if (evaluates) {
-      MESHPLAN_ASSIGN_OR_RETURN(Evaluation made, Evaluation::create(artifact, world, data, 0));
+      MESHPLAN_ASSIGN_OR_RETURN(Evaluation made, Evaluation::create(program, data, 0));
       evaluation.emplace(std::move(made));
     }
     TrainParts parts{.world = &world, .program = &program, .batches = &batches, .checkpoints = &checkpoints};
@@ -167,7 +167,7 @@ private:
     MESHPLAN_ASSIGN_OR_RETURN(auto trainer, Trainer::create(parts, schedule));
     MESHPLAN_RETURN_IF_ERROR(trainer->run());
     if (world.rank() == 0) {
-      MESHPLAN_ASSIGN_OR_RETURN(Tensor held, program.executor().current("w"));
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor held, program.walk().current("w"));
       std::memcpy(&w, held.data(), sizeof w);
     }
     return Status();

@@ -14,6 +14,10 @@ namespace meshplan {
 /// for it.
 Expected<int> gpuOfRank(int64_t rank, std::optional<int64_t> localRank, int gpus);
 
+/// Sets the environment that the library of runOverNccl reads. Called before the ranks start, because threads may read
+/// the environment. `invalid` if the user has set other values.
+Status prepareGpuRanks();
+
 /// Runs `body` with a world for tensors on `device`, the device of the calling thread. A build without NCCL's headers
 /// refuses.
 Status runOverNccl(World &hosts, Device device, const RankBody &body);

@@ -10,6 +10,8 @@ Expected<int> meshplan::gpuOfRank(int64_t rank, std::optional<int64_t> localRank
   return chooseGpu(rank, localRank, gpus);
 }
 
+Status meshplan::prepareGpuRanks() { return prepareNcclEnvironment(); }
+
 Status meshplan::runOverNccl(World &hosts, Device device, const RankBody &body) {
   MESHPLAN_ASSIGN_OR_RETURN(const NcclApi *api, openNccl());
   return runNccl(*api, hosts, {device.index, static_cast<cudaStream_t>(computeStream())}, body);

@@ -9,6 +9,8 @@ Expected<int> meshplan::gpuOfRank(int64_t rank, std::optional<int64_t> localRank
   return chooseGpu(rank, localRank, gpus);
 }
 
+Status meshplan::prepareGpuRanks() { return Status(); }
+
 Status meshplan::runOverNccl(World &, Device, const RankBody &) {
   return Status(StatusCode::unsupported, "this build has no backend nccl; help: build again where the Python "
                                          "environment has nvidia-nccl, or compile with --device cpu");

@@ -65,25 +65,6 @@ TEST(NcclWorld, ACollectiveRunsBetweenTheWorkBeforeItsStartAndAfterItsWait) {
   });
 }
 
-TEST(NcclWorld, AnotherCollectiveRunsMeanwhile) {
-  // The second group does not wait for the collective of the first one.
-  expectOkOnDevice(2, [&](World &world, cudaStream_t) -> Status {
-    MESHPLAN_ASSIGN_OR_RETURN(auto first, world.createWorldGroup("a"));
-    MESHPLAN_ASSIGN_OR_RETURN(auto second, world.createWorldGroup("b"));
-    float one = 1, ones = 0, two = 2, twos = 0;
-    auto startFirst = [&] { return first->startAllReduce(&one, &ones, 1, DType::f32, Reduction::sum); };
-    auto startSecond = [&] { return second->startAllReduce(&two, &twos, 1, DType::f32, Reduction::sum); };
-    MESHPLAN_ASSIGN_OR_RETURN(Pending a, world.rank() == 0 ? startFirst() : startSecond());
-    MESHPLAN_ASSIGN_OR_RETURN(Pending b, world.rank() == 0 ? startSecond() : startFirst());
-    MESHPLAN_RETURN_IF_ERROR(a->wait());
-    MESHPLAN_RETURN_IF_ERROR(b->wait());
-    MESHPLAN_RETURN_IF_ERROR(world.synchronize());
-    EXPECT_EQ(ones, 2);
-    EXPECT_EQ(twos, 4);
-    return Status();
-  });
-}
-
 TEST(NcclWorld, ATimeOutIsForThePeersAndNotForOwnWork) {
   NcclApi api = fakeNccl();
   std::vector<Status> statuses =

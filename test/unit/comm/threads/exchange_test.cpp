@@ -117,6 +117,21 @@ TEST(Exchange, AReduceScatterGivesEachRankItsPieceOnly) {
   EXPECT_THAT(ranks.moveAll()[0], ElementsAre(111));
 }
 
+TEST(Exchange, CountsTheBytesThatItsPiecesRead) {
+  Ranks reduce({{1, 2, 3}, {1, 2, 3}}, {3, 3});
+  reduce.arriveAll({.kind = Kind::allReduce, .count = 3});
+  EXPECT_EQ(reduce.exchange->bytes(), 2 * 3 * 4);
+  Ranks scatter({{1, 2, 3}, {1, 2, 3}}, {1, 2});
+  scatter.arriveAll({.kind = Kind::reduceScatter, .sendCounts = {1, 2}});
+  EXPECT_EQ(scatter.exchange->bytes(), 2 * 3 * 4);
+  Ranks gather({{1, 2}, {3}}, {3, 3});
+  gather.arriveAll({.kind = Kind::allGather, .receiveCounts = {2, 1}});
+  EXPECT_EQ(gather.exchange->bytes(), 2 * 3 * 4);
+  Ranks barrier({{}, {}}, {0, 0});
+  barrier.arriveAll({.kind = Kind::barrier});
+  EXPECT_EQ(barrier.exchange->bytes(), 0);
+}
+
 TEST(Exchange, AnAllGatherPutsThePiecesInOrder) {
   Ranks ranks({{1, 2}, {}, {5}}, {3, 3, 3});
   ranks.arriveAll({.kind = Kind::allGather, .receiveCounts = {2, 0, 1}});

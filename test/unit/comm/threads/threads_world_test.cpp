@@ -2,6 +2,7 @@
 
 #include "runtime/comm/threads/threads_world.h"
 
+#include <algorithm>
 #include <atomic>
 #include <gmock/gmock.h>
 #include <thread>
@@ -122,18 +123,24 @@ TEST_F(ThreadsWorldTest, AnAbortReturnsWhenNoPieceMoves) {
   EXPECT_TRUE(returned);
 }
 
-/// Two ranks of one thread: starting a collective on one does not wait for the other. All sum one integer each.
+/// Two ranks of one thread: starting a collective on one does not wait for the other. All sum equal integers, more than
+/// are moved at once. There is no progress thread.
 class ThreadsGroupTest : public testing::Test {
 protected:
+  static constexpr int64_t count = 20'000;
+
   struct Rank {
     std::unique_ptr<ThreadsWorld> world;
     std::unique_ptr<Group> group;
-    int32_t input = 0, output = 0;
+    std::vector<int32_t> inputs = std::vector<int32_t>(count), outputs = inputs;
+    int32_t &input = inputs.back(), &output = outputs.back();
     Pending pending;
 
     std::string start() {
-      output = 0;
-      Expected<Pending> started = group->startAllReduce(&input, &output, 1, DType::i32, Reduction::sum);
+      std::ranges::fill(inputs, input);
+      std::ranges::fill(outputs, 0);
+      Expected<Pending> started =
+          group->startAllReduce(inputs.data(), outputs.data(), count, DType::i32, Reduction::sum);
       if (!started.ok())
         return started.status().message();
       pending = std::move(*started);
@@ -181,19 +188,18 @@ TEST_F(ThreadsGroupTest, WhoWaitsFirstMovesForAll) {
 TEST_F(ThreadsGroupTest, TheNextCollectiveIsAnotherExchange) {
   EXPECT_EQ(ranks[0].start(), "");
   Pending first = std::move(ranks[0].pending);
-  int32_t second = 0;
-  ranks[0].input = 500;
-  auto next = ranks[0].group->startAllReduce(&ranks[0].input, &second, 1, DType::i32, Reduction::sum);
+  int32_t own = 7, second = 0;
+  auto next = ranks[0].group->startAllReduce(&own, &second, 1, DType::i32, Reduction::sum);
   ASSERT_TRUE(next.ok());
   EXPECT_EQ(open(), 2u);
-  ranks[0].input = 3;
   EXPECT_EQ(ranks[1].start(), "");
   EXPECT_TRUE(first->wait().ok());
   EXPECT_EQ(ranks[0].output, 43);
   EXPECT_TRUE(ranks[1].wait().ok());
-  EXPECT_EQ(ranks[1].start(), "");
-  EXPECT_TRUE((*next)->wait().ok());
-  EXPECT_EQ(second, 43);
+  int32_t others = 90, sum = 0;
+  auto last = ranks[1].group->startAllReduce(&others, &sum, 1, DType::i32, Reduction::sum);
+  EXPECT_TRUE((*next)->wait().ok() && (*last)->wait().ok());
+  EXPECT_EQ(second, 97);
 }
 
 TEST_F(ThreadsGroupTest, SendsOfAPairAreCountedApart) {
@@ -202,8 +208,8 @@ TEST_F(ThreadsGroupTest, SendsOfAPairAreCountedApart) {
   EXPECT_EQ(ranks[0].start(), "");
   auto second = ranks[0].group->startSend(&sent[1], 1, DType::i32, 1);
   EXPECT_EQ(open(), 3u);
-  EXPECT_EQ(ranks[1].start(), "");
   auto one = ranks[1].group->startReceive(&received[0], 1, DType::i32, 0);
+  EXPECT_EQ(ranks[1].start(), "");
   auto two = ranks[1].group->startReceive(&received[1], 1, DType::i32, 0);
   EXPECT_EQ(open(), 0u);
   for (auto *pending : {&two, &one, &second, &first})
@@ -215,9 +221,9 @@ TEST_F(ThreadsGroupTest, SendsOfAPairAreCountedApart) {
 TEST_F(ThreadsGroupTest, BothDirectionsOfAPairAreApart) {
   int32_t sent[2] = {1, 2}, received[2] = {0, 0};
   auto a = ranks[0].group->startSend(&sent[0], 1, DType::i32, 1);
-  auto b = ranks[1].group->startSend(&sent[1], 1, DType::i32, 0);
-  auto c = ranks[0].group->startReceive(&received[0], 1, DType::i32, 1);
-  auto d = ranks[1].group->startReceive(&received[1], 1, DType::i32, 0);
+  auto b = ranks[0].group->startReceive(&received[0], 1, DType::i32, 1);
+  auto c = ranks[1].group->startReceive(&received[1], 1, DType::i32, 0);
+  auto d = ranks[1].group->startSend(&sent[1], 1, DType::i32, 0);
   for (auto *pending : {&a, &b, &c, &d})
     EXPECT_TRUE(pending->ok() && (**pending)->wait().ok());
   EXPECT_THAT(received, ElementsAre(2, 1));
@@ -239,7 +245,7 @@ TEST_F(ThreadsGroupTest, RanksThatDisagreeBothFail) {
   ASSERT_TRUE(other.ok());
   Status own = ranks[0].wait(), others = (*other)->wait();
   EXPECT_EQ(own.code(), StatusCode::invalid);
-  EXPECT_EQ(own.message(), "rank 0: all-reduce on 'tp': the ranks disagree: rank 0 has 1 elements, rank 1 has 2 "
+  EXPECT_EQ(own.message(), "rank 0: all-reduce on 'tp': the ranks disagree: rank 0 has 20000 elements, rank 1 has 2 "
                            "elements");
   EXPECT_EQ(others.code(), StatusCode::aborted);
   EXPECT_EQ(others.message(), "rank 1: all-reduce on 'tp': aborted: " + own.message());
@@ -263,6 +269,42 @@ TEST_F(ThreadsGroupTest, WhatAnotherRankHasMovedNeedsNoWait) {
   EXPECT_TRUE(ranks[0].wait().ok());
   ranks[1].pending.reset();
   EXPECT_TRUE(run.cause.ok());
+}
+
+TEST_F(ThreadsGroupTest, TheLastToStartMovesWhatIsSmall) {
+  int32_t own[2] = {5, 60}, sums[2] = {};
+  auto first = ranks[0].group->startAllReduce(&own[0], &sums[0], 1, DType::i32, Reduction::sum);
+  EXPECT_EQ(sums[0], 0);
+  auto second = ranks[1].group->startAllReduce(&own[1], &sums[1], 1, DType::i32, Reduction::sum);
+  EXPECT_THAT(sums, ElementsAre(65, 65)) << "no rank has waited";
+  EXPECT_TRUE((*first)->wait(milliseconds(0)).ok() && (*second)->wait(milliseconds(0)).ok());
+}
+
+TEST_F(ThreadsGroupTest, WhatIsSmallStaysInItsLane) {
+  // Rank 0 waits for the second collective of the group, and so moves the first.
+  EXPECT_EQ(ranks[0].start(), "");
+  EXPECT_EQ(ranks[1].start(), "");
+  int32_t own[2] = {5, 60}, sums[2] = {};
+  auto first = ranks[0].group->startAllReduce(&own[0], &sums[0], 1, DType::i32, Reduction::sum);
+  auto second = ranks[1].group->startAllReduce(&own[1], &sums[1], 1, DType::i32, Reduction::sum);
+  EXPECT_THAT(sums, ElementsAre(0, 0));
+  EXPECT_TRUE((*first)->wait().ok());
+  EXPECT_THAT(sums, ElementsAre(65, 65));
+  EXPECT_EQ(ranks[1].output, 43);
+  EXPECT_TRUE((*second)->wait().ok() && ranks[0].wait().ok() && ranks[1].wait().ok());
+}
+
+TEST_F(ThreadsGroupTest, AWaitLeavesOtherLanesAlone) {
+  auto dp0 = ranks[0].world->createWorldGroup("dp"), dp1 = ranks[1].world->createWorldGroup("dp");
+  EXPECT_EQ(ranks[0].start(), "");
+  EXPECT_EQ(ranks[1].start(), "");
+  std::vector<int32_t> own(count, 1), sums(count), others(count);
+  auto first = (*dp0)->startAllReduce(own.data(), sums.data(), count, DType::i32, Reduction::sum);
+  auto second = (*dp1)->startAllReduce(own.data(), others.data(), count, DType::i32, Reduction::sum);
+  EXPECT_TRUE((*first)->wait().ok());
+  EXPECT_EQ(others.back(), 2);
+  EXPECT_EQ(ranks[0].output, 0);
+  EXPECT_TRUE((*second)->wait().ok() && ranks[0].wait().ok() && ranks[1].wait().ok());
 }
 
 TEST_F(ThreadsGroupTest, WhatWasDoneBeforeTheRunEndedIsDone) {

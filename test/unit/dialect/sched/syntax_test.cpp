@@ -67,8 +67,8 @@ TEST_F(SchedSyntax, TextMeansTheType) {
        tensor({dim(4, {tp})}, f32, Reduction::none, {}, {dp})},
       {"!sched.tensor<[4], f32, partial = sum {1:(1)3}, flat = {0:(1)2}>",
        tensor({dim(4)}, f32, Reduction::sum, {tp}, {dp})},
-      {"!sched.token<<[4], f32>>", TokenType::get(&context, tensor({dim(4)}, f32))},
-      {"!sched.token<<[4], f32>, <[], i1>>", TokenType::get(&context, {tensor({dim(4)}, f32), tensor({}, boolean)})},
+      {"!sched.token<!sched.tensor<[4], f32>>", TokenType::get(&context, tensor({dim(4)}, f32))},
+      {"!sched.packed<<[4], f32>, <[], f32>>", PackedType::get(&context, {tensor({dim(4)}, f32), tensor({}, f32)})},
   };
   expectTexts<Type>(cases);
 }

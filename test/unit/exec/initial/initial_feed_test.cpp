@@ -3,7 +3,7 @@
 #include "runtime/exec/initial/initial_feed.h"
 
 #include "runtime/comm/threads/run_threads.h"
-#include "runtime/exec/executor.h"
+#include "runtime/exec/program_runner.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/torch/access.h"
 #include "test/unit/exec/run_schedule.h"
@@ -152,13 +152,13 @@ TEST_F(InitialFeedTest, LayoutsBeginWithTheSameWeights) {
     at::Tensor all = whole();
     auto statuses = runThreads(4, {}, [&](World &world) -> Status {
       ComputeScope scope(1);
-      MESHPLAN_ASSIGN_OR_RETURN(auto executor, Executor::create(*artifact, program(), world));
-      MESHPLAN_RETURN_IF_ERROR(executor->loadParameters(*feed()));
-      MESHPLAN_ASSIGN_OR_RETURN(Tensor own, executor->current("w"));
-      MESHPLAN_ASSIGN_OR_RETURN(Tensor copy, executor->current("master of w"));
+      MESHPLAN_ASSIGN_OR_RETURN(auto runner, ProgramRunner::create(*artifact, program(), world));
+      MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(*feed()));
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor own, runner.walk().current("w"));
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor copy, runner.walk().current("master of w"));
       // The rank's shard of the whole tensor, by its slices.
       std::vector<at::Tensor> parts;
-      for (const SliceRanges &slice : executor->place().slices(weight)) {
+      for (const SliceRanges &slice : runner.walk().view().slices(weight)) {
         at::Tensor part = all;
         for (size_t dim = 0; dim < slice.size(); ++dim) {
           std::vector<at::Tensor> ranges;

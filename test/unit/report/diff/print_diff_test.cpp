@@ -64,7 +64,7 @@ memory of a rank
   inputs         64 B      the same
   peak        8.0 KiB  ->   9.0 KiB  +12.5 %
 
-estimated time of a rank on nodes of eight H100, nothing overlapped
+estimated time of a rank with nothing overlapped
   compute        2.5 us  ->    3.0 ms  +119900.0 %
   communication  900 ns      the same
   both           3.4 us  ->    3.0 ms   +88161.8 %
@@ -93,7 +93,7 @@ memory of a rank
   inputs      0 B    the same
   peak        0 B    the same
 
-estimated time of a rank on nodes of eight H100, nothing overlapped
+estimated time of a rank with nothing overlapped
   compute        0 ns    the same
   communication  0 ns    the same
   both           0 ns    the same

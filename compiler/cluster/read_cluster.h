@@ -1,0 +1,33 @@
+//===- read_cluster.h - cluster files ---------------------------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_CLUSTER_READ_CLUSTER_H
+#define MESHPLAN_COMPILER_CLUSTER_READ_CLUSTER_H
+
+#include "compiler/cluster/cluster.h"
+#include "compiler/cluster/presets.h"
+#include "compiler/support/diagnostics.h"
+
+#include <optional>
+
+namespace meshplan {
+
+/// Reads the text of a cluster file. Reports every error at its location: no JSON, an unknown or a missing key, a value
+/// of another kind than expected, a number out of range, a table whose sizes do not increase or whose times decrease.
+/// Nothing if there was one.
+std::optional<Cluster> parseCluster(const SourceBuffer &file, Diagnostics &diagnostics);
+
+/// The cluster of a preset.
+Cluster clusterOfPreset(const ClusterPreset &preset);
+
+/// The cluster of a command line: the path of a file or the name of a preset, or, if `given` is empty, the preset for
+/// `device` ("cpu" or "cuda"), which is then marked as assumed. `sources` are those of `diagnostics`, and own the text.
+/// A file that cannot be read and a device of another kind than `device` are errors as well.
+std::optional<Cluster> openCluster(llvm::StringRef given, llvm::StringRef device, Sources &sources,
+                                   Diagnostics &diagnostics);
+
+/// Reports a mesh of `worldSize` ranks, declared at `mesh`, that the cluster is too small for. False if it is.
+bool checkSize(const Cluster &cluster, int64_t worldSize, SourceRange mesh, Diagnostics &diagnostics);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_CLUSTER_READ_CLUSTER_H

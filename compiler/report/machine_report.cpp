@@ -1,0 +1,22 @@
+//===- machine_report.cpp - the machines of the estimated times -----------===//
+
+#include "compiler/report/report.h"
+
+using namespace meshplan;
+
+MachineReport meshplan::describeMachine(const Cluster &cluster) {
+  return {cluster.name,  cluster.file,           cluster.isAssumed,      cluster.deviceKind, cluster.deviceName,
+          cluster.nodes, cluster.devicesPerNode, cluster.ranksPerDevice, cluster.source};
+}
+
+std::string meshplan::machineText(const MachineReport &machine) {
+  if (!machine.file.empty())
+    return machine.name + " (" + machine.file + ")";
+  return machine.name + (machine.isAssumed ? " (a preset, assumed: --cluster names another)" : " (a preset)");
+}
+
+std::string meshplan::timeBasis(const MachineReport &machine) {
+  if (machine.name.empty())
+    return "with nothing overlapped";
+  return "on " + machine.name + (machine.isAssumed ? " (assumed)" : "") + ", nothing overlapped";
+}

@@ -1,0 +1,43 @@
+//===- simulate.cpp - how long a solution takes ---------------------------===//
+
+#include "compiler/scheduling/simulate.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace meshplan::scheduling;
+
+static void walk(Simulator &simulator, const Solution &solution) {
+  for (Step step : solution.steps)
+    switch (step.kind) {
+    case StepKind::run:
+      simulator.run(step.index);
+      break;
+    case StepKind::start:
+      simulator.start(step.index);
+      break;
+    case StepKind::wait:
+      simulator.wait(step.index);
+      break;
+    case StepKind::free:
+      break;
+    }
+}
+
+Timeline meshplan::scheduling::simulate(const Problem &problem, const Solution &solution) {
+  CostTable costs(problem);
+  Simulator simulator(costs);
+  SimulationRecord record{std::vector<Interval>(problem.operations.size()),
+                          std::vector<int64_t>(problem.operations.size(), 0)};
+  simulator.recordInto(record);
+  walk(simulator, solution);
+  Timeline timeline{std::move(record.intervals),
+                    simulator.now(),
+                    std::vector<int64_t>(problem.lanes.size(), 0),
+                    std::move(record.exposed),
+                    std::vector<int64_t>(problem.lanes.size(), 0),
+                    record.waitsForHost};
+  for (auto [index, operation] : llvm::enumerate(problem.operations)) {
+    timeline.busy[operation.lane] += timeline.operations[index].length();
+    timeline.exposedOfLane[operation.lane] += timeline.exposed[index];
+  }
+  return timeline;
+}

@@ -1,0 +1,263 @@
+//===- list_order.cpp - list scheduling -----------------------------------===//
+
+#include "compiler/scheduling/solvers/list_order.h"
+#include "compiler/scheduling/solvers/random.h"
+#include "llvm/ADT/STLExtras.h"
+#include <limits>
+#include <set>
+
+using namespace meshplan::scheduling;
+
+/// Nanoseconds from the beginning of each operation to the end of the program if nothing is shared and lanes are
+/// unlimited; all operations count, or only asynchronous ones.
+static std::vector<int64_t> criticalPaths(const CostTable &costs, const DependencyTable &dependencies,
+                                          bool onlyAsynchronous) {
+  std::vector<int64_t> paths(costs.operations.size(), 0);
+  for (size_t index = paths.size(); index-- > 0;) {
+    for (unsigned other : dependencies.after[index])
+      paths[index] = std::max(paths[index], paths[other]);
+    if (costs.operations[index].isAsynchronous || !onlyAsynchronous)
+      paths[index] += costs.operations[index].alone();
+  }
+  return paths;
+}
+
+/// Under a memory limit: how many of the most urgent operations of a lane are considered, and how many operations of
+/// the reference one may be issued before its turn. They bound the time for each operation.
+static constexpr size_t mostTried = 8, mostAhead = 256;
+
+namespace {
+class ListScheduler {
+public:
+  ListScheduler(const Problem &problem, const CostTable &costs, const DependencyTable &dependencies,
+                llvm::ArrayRef<unsigned> reference, llvm::ArrayRef<int64_t> urgency, ListRules rules);
+
+  IssueOrder solve();
+
+private:
+  /// Operations that are ready, the most urgent first.
+  using Ready = std::set<std::pair<int64_t, unsigned>>;
+
+  void setOver(unsigned operation);
+  void issue(unsigned operation);
+  void wait(unsigned operation);
+  void waitForWhatIsOver();
+  bool canIssue(unsigned operation);
+  bool canFollowReference(unsigned issued);
+  std::optional<unsigned> nextToRun();
+  void fillLanes(std::optional<unsigned> run);
+  std::optional<unsigned> nextToStart(unsigned lane, std::optional<unsigned> run);
+  unsigned nextOver() const;
+  void followReference();
+
+  const Problem &problem;
+  const CostTable &costs;
+  const DependencyTable &dependencies;
+  llvm::ArrayRef<unsigned> reference;
+  ListRules rules;
+  Walker walker;
+  llvm::ArrayRef<int64_t> urgency;
+  std::vector<unsigned> left; ///< dependencies of each operation that are not over
+  std::vector<unsigned> placeInReference;
+  size_t issuedOfReference = 0; ///< operations of `reference` before this one are issued
+  unsigned lastIssued = 0;      ///< largest place in `reference` of an issued operation
+  std::vector<Ready> ready;     ///< for each lane
+  IssueOrder result;
+};
+} // namespace
+
+std::vector<int64_t> meshplan::scheduling::urgenciesOf(const CostTable &costs, const DependencyTable &dependencies,
+                                                       llvm::ArrayRef<unsigned> reference, ListRules rules) {
+  std::vector<int64_t> urgency(reference.size());
+  for (auto [place, operation] : llvm::enumerate(reference))
+    urgency[operation] = place;
+  if (rules.urgency != Urgency::reference)
+    for (auto [own, path] :
+         llvm::zip_equal(urgency, criticalPaths(costs, dependencies, rules.urgency == Urgency::transfers)))
+      own = -path;
+  Random random(rules.disturbance);
+  if (rules.disturbance != 0)
+    for (int64_t &own : urgency)
+      own = own / 512 * (256 + random.below(513));
+  return urgency;
+}
+
+ListScheduler::ListScheduler(const Problem &problem, const CostTable &costs, const DependencyTable &dependencies,
+                             llvm::ArrayRef<unsigned> reference, llvm::ArrayRef<int64_t> urgency, ListRules rules)
+    : problem(problem), costs(costs), dependencies(dependencies), reference(reference), rules(rules),
+      walker(problem, costs, dependencies), urgency(urgency), left(problem.operations.size()),
+      placeInReference(problem.operations.size()), ready(problem.lanes.size()) {
+  for (auto [place, operation] : llvm::enumerate(reference))
+    placeInReference[operation] = place;
+  for (unsigned index = 0; index < left.size(); ++index) {
+    left[index] = dependencies.before[index].size();
+    if (left[index] == 0)
+      ready[costs.operations[index].lane].insert({urgency[index], index});
+  }
+}
+
+void ListScheduler::setOver(unsigned operation) {
+  for (unsigned other : dependencies.after[operation])
+    if (--left[other] == 0)
+      ready[costs.operations[other].lane].insert({urgency[other], other});
+}
+
+/// Issues an operation for which canIssue() holds, or which is next in the reference.
+void ListScheduler::issue(unsigned operation) {
+  // What issue() itself waits for, to make room, is over as well.
+  size_t before = walker.steps().size();
+  bool fits = walker.issue(operation);
+  assert(fits && "the reference keeps to the limit");
+  (void)fits;
+  ready[costs.operations[operation].lane].erase({urgency[operation], operation});
+  result.operations.push_back(operation);
+  lastIssued = std::max(lastIssued, placeInReference[operation]);
+  for (Step step : walker.steps().drop_front(before))
+    if (step.kind != StepKind::start)
+      setOver(step.index);
+}
+
+void ListScheduler::wait(unsigned operation) {
+  walker.wait(operation);
+  setOver(operation);
+}
+
+void ListScheduler::waitForWhatIsOver() {
+  for (unsigned operation : std::vector<unsigned>(walker.inFlight()))
+    if (walker.times().isOver(operation))
+      wait(operation);
+}
+
+/// True if the rest of the reference fits into memory after `issued` and everything in flight is over.
+bool ListScheduler::canFollowReference(unsigned issued) {
+  MemoryTracker &memory = walker.bytes();
+  for (unsigned operation : walker.inFlight())
+    memory.end(operation);
+  // After the last issued operation of the reference, memory is what the reference has there.
+  size_t last = std::max<size_t>(lastIssued, placeInReference[issued]);
+  for (size_t place = issuedOfReference; place <= last; ++place) {
+    unsigned operation = reference[place];
+    if (operation == issued || walker.isIssued(operation))
+      continue;
+    if (!memory.fits(operation))
+      return false;
+    memory.begin(operation);
+    memory.end(operation);
+  }
+  return true;
+}
+
+/// True if the operation fits now without a wait, and the rest can follow the reference after it.
+bool ListScheduler::canIssue(unsigned operation) {
+  MemoryTracker &memory = walker.bytes();
+  if (!memory.isLimited())
+    return true;
+  while (issuedOfReference < reference.size() && walker.isIssued(reference[issuedOfReference]))
+    ++issuedOfReference;
+  if (!memory.fits(operation) || placeInReference[operation] > issuedOfReference + mostAhead)
+    return false;
+  MemoryTracker::Mark mark = memory.mark();
+  memory.begin(operation);
+  memory.end(operation);
+  bool canFollow = canFollowReference(operation);
+  memory.undo(mark);
+  return canFollow;
+}
+
+std::optional<unsigned> ListScheduler::nextToRun() {
+  for (auto [lane, candidates] : llvm::zip_equal(problem.lanes, ready))
+    if (lane.kind == LaneKind::compute)
+      for (auto [tried, candidate] : llvm::enumerate(candidates)) {
+        if (tried == mostTried)
+          break;
+        if (canIssue(candidate.second))
+          return candidate.second;
+      }
+  return std::nullopt;
+}
+
+std::optional<unsigned> ListScheduler::nextToStart(unsigned lane, std::optional<unsigned> run) {
+  for (auto [tried, candidate] : llvm::enumerate(ready[lane])) {
+    unsigned operation = candidate.second;
+    if (tried == mostTried)
+      break;
+    if (!canIssue(operation))
+      continue;
+    if (!run || !rules.computeFirst)
+      return operation;
+    MemoryTracker &memory = walker.bytes();
+    MemoryTracker::Mark mark = memory.mark();
+    memory.begin(operation);
+    bool leavesRoom = memory.fits(*run);
+    memory.undo(mark);
+    if (leavesRoom)
+      return operation;
+  }
+  return std::nullopt;
+}
+
+/// Starts operations on lanes that would otherwise be idle before `run` is over, or, if nothing can run, before
+/// something in flight is over.
+void ListScheduler::fillLanes(std::optional<unsigned> run) {
+  for (unsigned lane = 0; lane < problem.lanes.size(); ++lane) {
+    if (problem.lanes[lane].kind == LaneKind::compute)
+      continue;
+    int64_t until = run ? std::max<int64_t>(costs.operations[*run].alone(), 1) : 1;
+    while (!rules.justInTime || walker.times().backlog(lane) < until) {
+      std::optional<unsigned> operation = nextToStart(lane, run);
+      if (!operation)
+        break;
+      issue(*operation);
+    }
+  }
+}
+
+/// The operation in flight that is over next, as far as lanes tell.
+unsigned ListScheduler::nextOver() const {
+  std::optional<std::pair<int64_t, unsigned>> next;
+  for (unsigned operation : walker.inFlight()) {
+    llvm::ArrayRef<unsigned> queue = walker.times().laneOf(costs.operations[operation].lane).queue;
+    if (queue.front() != operation)
+      continue;
+    int64_t left = walker.times().backlog(costs.operations[operation].lane);
+    for (unsigned other : queue.drop_front())
+      left -= costs.operations[other].alone();
+    if (!next || left < next->first)
+      next = {left, operation};
+  }
+  return next->second;
+}
+
+/// Nothing that is ready fits: issues the next operation of the reference alone.
+void ListScheduler::followReference() {
+  while (walker.isIssued(reference[issuedOfReference]))
+    ++issuedOfReference;
+  issue(reference[issuedOfReference]);
+}
+
+IssueOrder ListScheduler::solve() {
+  while (result.operations.size() < problem.operations.size()) {
+    waitForWhatIsOver();
+    std::optional<unsigned> run = nextToRun();
+    size_t issued = result.operations.size();
+    fillLanes(run);
+    if (run && canIssue(*run))
+      issue(*run);
+    else if (run || result.operations.size() > issued)
+      continue; // what was started may have changed what is ready
+    else if (!walker.inFlight().empty())
+      wait(nextOver());
+    else
+      followReference();
+  }
+  walker.finish();
+  result.steps = walker.steps();
+  result.makespan = walker.now();
+  return std::move(result);
+}
+
+IssueOrder meshplan::scheduling::listOrder(const Problem &problem, const CostTable &costs,
+                                           const DependencyTable &dependencies, llvm::ArrayRef<unsigned> reference,
+                                           llvm::ArrayRef<int64_t> urgency, ListRules rules) {
+  return ListScheduler(problem, costs, dependencies, reference, urgency, rules).solve();
+}

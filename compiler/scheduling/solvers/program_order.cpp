@@ -1,0 +1,214 @@
+//===- program_order.cpp - the order in which the program was written -----===//
+//
+// Compute keeps its order; the starts of collectives move up, and their waits
+// move down. With g = all_gather(a), r = all_reduce(y):
+//
+//   problem:   a = load   b = mm(x)   g = all_gather(a)   y = mm(g, b)   r = all_reduce(y)   z = add(b, c)
+//   solution:  run a, start g, run b, wait g, run y, start r, run z, wait r      (frees left out)
+//
+// The gather starts when `a` is complete and overlaps with `b`; the reduction
+// overlaps with `z`. What a collective sends is packed right before it starts,
+// and what it receives is unpacked right after its wait. Two things bound the
+// memory that this costs:
+// - placeStarts() lets at most two gathers of a communicator run ahead;
+// - makeRoom() bounds the inputs that unfinished reductions keep alive.
+// Copies to and from the host start and are waited for like collectives.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/scheduling/algorithms.h"
+#include "compiler/scheduling/solvers/walker.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+#include <numeric>
+#include <utility>
+
+using namespace meshplan::scheduling;
+using llvm::Error;
+using llvm::Expected;
+
+namespace {
+/// Issues the operations of a problem one by one.
+class ProgramOrder {
+public:
+  explicit ProgramOrder(const Problem &problem)
+      : problem(problem), producers(problem.producers()), startedBy(problem.operations.size()),
+        packs(problem.operations.size()), unpacks(problem.operations.size()) {}
+
+  Solution solve();
+
+private:
+  void findCopies();
+  template <typename Visitor> void forEachBefore(unsigned index, Visitor visit) const;
+  void placeStarts();
+  void findReleased();
+  void makeRoom(unsigned index);
+  void issue(unsigned index);
+  void wait(unsigned index);
+
+  const Problem &problem;
+  std::vector<std::optional<unsigned>> producers;
+  /// Collectives that start right after each operation.
+  std::vector<llvm::SmallVector<unsigned, 1>> startedBy;
+  /// For each collective, the operations that pack what it sends and unpack what it receives.
+  std::vector<std::optional<unsigned>> packs, unpacks;
+  /// For each reduction, the bytes of the buffers that only it still reads: its wait allows them to be freed. And the
+  /// largest of these numbers.
+  std::vector<int64_t> released;
+  int64_t mostReleased = 0;
+  std::vector<unsigned> inFlight;
+  Solution solution;
+};
+} // namespace
+
+/// Bytes of the storages of these buffers, in the rank class that has most of them.
+static int64_t bytesOf(const Problem &problem, llvm::ArrayRef<unsigned> buffers) {
+  llvm::SmallSetVector<unsigned, 8> storages;
+  for (unsigned buffer : buffers)
+    storages.insert(problem.storageOf(buffer));
+  int64_t most = 0;
+  for (unsigned rankClass = 0; rankClass < problem.rankClasses; ++rankClass)
+    most = std::max(most,
+                    std::accumulate(storages.begin(), storages.end(), int64_t(0), [&](int64_t sum, unsigned storage) {
+                      return sum + problem.buffers[storage].bytes[rankClass];
+                    }));
+  return most;
+}
+
+void ProgramOrder::findCopies() {
+  std::vector<std::optional<unsigned>> reader(problem.buffers.size());
+  for (auto [index, operation] : llvm::enumerate(problem.operations))
+    for (unsigned buffer : operation.consumed)
+      reader[buffer] = index;
+  for (auto [index, operation] : llvm::enumerate(problem.operations)) {
+    if (operation.copy == Copy::pack)
+      packs[*reader[operation.produced.front()]] = index;
+    else if (operation.copy == Copy::unpack)
+      unpacks[*producers[operation.consumed.front()]] = index;
+  }
+}
+
+/// Calls `visit` with the operations that must be over before an operation is issued. A collective is issued together
+/// with its copies, so what these wait for counts as well; a copy of another collective counts as that collective.
+template <typename Visitor> void ProgramOrder::forEachBefore(unsigned index, Visitor visit) const {
+  for (std::optional<unsigned> each : {packs[index], std::optional(index), unpacks[index]}) {
+    if (!each)
+      continue;
+    problem.forEachDependency(problem.operations[*each], producers, [&](unsigned other) {
+      const Operation &before = problem.operations[other];
+      if (before.copy == Copy::unpack)
+        other = *producers[before.consumed.front()];
+      if (other != index && before.copy != Copy::pack)
+        visit(other);
+    });
+  }
+}
+
+/// True if the results are larger than the inputs, as those of an all-gather are.
+static bool grows(const Problem &problem, const Operation &operation) {
+  return bytesOf(problem, operation.produced) > bytesOf(problem, operation.consumed);
+}
+
+/// Moves each collective up to the operation that completes its inputs. A collective of permanent buffers stays where
+/// it is: if it started at the top, its results would be held for the whole program. A collective that grows (the
+/// gather of an activation for the backward pass) moves up no further than the last but one growing collective of its
+/// communicator, so that at most two such results wait for their readers.
+void ProgramOrder::placeStarts() {
+  // By lane and communicator: the last but one and the last.
+  llvm::DenseMap<std::pair<unsigned, unsigned>, std::pair<unsigned, unsigned>> growing;
+  for (auto [index, operation] : llvm::enumerate(problem.operations)) {
+    if (!problem.isAsynchronous(operation))
+      continue;
+    std::optional<unsigned> last;
+    forEachBefore(index, [&](unsigned other) { last = std::max(last.value_or(0), other); });
+    bool afterCompute = last && !problem.isAsynchronous(problem.operations[*last]);
+    unsigned place = afterCompute ? *last : index;
+    if (grows(problem, operation)) {
+      auto &[lastButOne, previous] = growing[{operation.lane, operation.communicator.value_or(0)}];
+      place = std::max(place, lastButOne);
+      lastButOne = std::exchange(previous, index);
+    }
+    startedBy[place].push_back(index);
+  }
+}
+
+void ProgramOrder::findReleased() {
+  std::vector<unsigned> lastReader(problem.buffers.size());
+  for (auto [index, operation] : llvm::enumerate(problem.operations))
+    for (unsigned buffer : operation.consumed)
+      lastReader[problem.storageOf(buffer)] = index;
+  released.resize(problem.operations.size());
+  for (auto [index, operation] : llvm::enumerate(problem.operations)) {
+    if (!problem.isAsynchronous(operation) || grows(problem, operation))
+      continue;
+    llvm::SmallVector<unsigned> storages;
+    for (unsigned buffer : operation.consumed)
+      if (unsigned storage = problem.storageOf(buffer);
+          lastReader[storage] == index && !problem.buffers[storage].permanent && !problem.buffers[storage].kept)
+        storages.push_back(storage);
+    released[index] = bytesOf(problem, storages);
+    mostReleased = std::max(mostReleased, released[index]);
+  }
+}
+
+/// Waits for the oldest reductions until those in flight keep at most twice the bytes of the largest one alive.
+/// Otherwise all gradients that are summed over ranks could be held until the end of the backward pass.
+void ProgramOrder::makeRoom(unsigned index) {
+  auto held = [&] {
+    return std::accumulate(inFlight.begin(), inFlight.end(), released[index],
+                           [&](int64_t sum, unsigned other) { return sum + released[other]; });
+  };
+  while (released[index] > 0 && held() > 2 * mostReleased)
+    wait(*llvm::find_if(inFlight, [&](unsigned other) { return released[other] > 0; }));
+}
+
+void ProgramOrder::wait(unsigned index) {
+  auto found = llvm::find(inFlight, index);
+  if (found == inFlight.end())
+    return;
+  inFlight.erase(found);
+  solution.steps.push_back({StepKind::wait, index});
+  if (unpacks[index])
+    solution.steps.push_back({StepKind::run, *unpacks[index]});
+}
+
+void ProgramOrder::issue(unsigned index) {
+  const Operation &operation = problem.operations[index];
+  forEachBefore(index, [&](unsigned other) { wait(other); });
+  if (!problem.isAsynchronous(operation)) {
+    solution.steps.push_back({StepKind::run, index});
+    return;
+  }
+  makeRoom(index);
+  if (packs[index])
+    solution.steps.push_back({StepKind::run, *packs[index]});
+  inFlight.push_back(index);
+  solution.steps.push_back({StepKind::start, index});
+  if (operation.blocking)
+    wait(index);
+}
+
+Solution ProgramOrder::solve() {
+  findCopies();
+  placeStarts();
+  findReleased();
+  for (auto [index, operation] : llvm::enumerate(problem.operations)) {
+    if (!problem.isAsynchronous(operation) && operation.copy == Copy::none)
+      issue(index);
+    for (unsigned collective : startedBy[index])
+      issue(collective);
+  }
+  while (!inFlight.empty())
+    wait(inFlight.front());
+  return {insertFrees(problem, solution.steps)};
+}
+
+Expected<Solution> meshplan::scheduling::programOrder(const Problem &problem) {
+  if (Error error = problem.check())
+    return error;
+  Solution solution = ProgramOrder(problem).solve();
+  if (Error error = verify(problem, solution))
+    return error;
+  return solution;
+}

@@ -1,0 +1,327 @@
+//===- operator_cases.cpp - operators to measure --------------------------===//
+
+#include "runtime/calibrate/operator_cases.h"
+
+#include "runtime/tensor/device.h"
+#include "runtime/tensor/operator.h"
+
+#include <cstring>
+#include <numeric>
+
+using namespace meshplan;
+
+using Shape = std::vector<int64_t>;
+
+namespace {
+
+/// A call with its tensors. Results are freed before the next execution, as in a step.
+struct PreparedCall {
+  std::unique_ptr<OperatorCall> call;
+  std::vector<Tensor> values;
+};
+
+/// Makes cases over views of a few large tensors, so that all cases together need little memory.
+class CaseBuilder {
+public:
+  static constexpr int64_t poolElements = int64_t(1) << 24;
+
+  static Expected<CaseBuilder> create(DType dtype) {
+    CaseBuilder builder(dtype);
+    for (Tensor &pool : builder.pools) {
+      MESHPLAN_ASSIGN_OR_RETURN(pool, randomTensor(dtype));
+    }
+    return builder;
+  }
+
+  /// A tensor of this shape; `slot` 0 to 3 are distinct memory.
+  Expected<Tensor> tensor(const Shape &shape, int slot) const {
+    int64_t count = std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor part, narrow(pools[slot], 0, 0, count));
+    return reshape(part, shape);
+  }
+
+  /// A tensor of whole numbers below `limit`.
+  static Expected<Tensor> indices(const Shape &shape, int64_t limit);
+  static Expected<Tensor> scalar(double value);
+
+  /// Adds a call whose tensor arguments are `tensors`, in order, by their names in `names`.
+  Status add(CaseTable table, double size, const std::vector<std::string> &names, std::vector<Tensor> tensors,
+             std::vector<Argument> literals, int results, std::array<int64_t, 3> shape = {});
+
+  std::string dtypeText() const { return std::string(dtypeName(dtype)); }
+  double bytes(int64_t elements) const { return static_cast<double>(elements * dtypeSize(dtype)); }
+
+  std::vector<Case> cases;
+  DType dtype;
+
+private:
+  explicit CaseBuilder(DType dtype) : dtype(dtype) {}
+  static Expected<Tensor> randomTensor(DType dtype);
+
+  std::array<Tensor, 4> pools;
+};
+
+} // namespace
+
+/// Numbers between -1 and 1: a device may compute faster, and with less power, on zeros.
+Expected<Tensor> CaseBuilder::randomTensor(DType dtype) {
+  std::vector<float> elements(poolElements);
+  uint32_t state = 1;
+  for (float &element : elements) {
+    state = state * 1664525 + 1013904223;
+    element = static_cast<float>(static_cast<int32_t>(state)) / 2147483648.0F;
+  }
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor host, allocateHostTensor(Shape{poolElements}, dtype));
+  convertFloats(reinterpret_cast<const std::byte *>(elements.data()), DType::f32, host.data(), dtype, poolElements);
+  return onDevice(host);
+}
+
+Expected<Tensor> CaseBuilder::indices(const Shape &shape, int64_t limit) {
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor host, allocateHostTensor(shape, DType::i64));
+  auto *elements = reinterpret_cast<int64_t *>(host.data());
+  for (int64_t index = 0; index < host.elementCount(); ++index)
+    elements[index] = index * 7919 % limit;
+  return onDevice(host);
+}
+
+Expected<Tensor> CaseBuilder::scalar(double value) {
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor host, allocateHostTensor({}, DType::f64));
+  std::memcpy(host.data(), &value, sizeof(value));
+  return onDevice(host);
+}
+
+Status CaseBuilder::add(CaseTable table, double size, const std::vector<std::string> &names,
+                        std::vector<Tensor> tensors, std::vector<Argument> literals, int results,
+                        std::array<int64_t, 3> shape) {
+  auto prepared = std::make_shared<PreparedCall>();
+  prepared->values = std::move(tensors);
+  auto inputs = static_cast<int>(prepared->values.size());
+  std::vector<Argument> arguments = std::move(literals);
+  for (int index = 0; index < inputs; ++index)
+    arguments.push_back({names[index], ValueArgument{index}});
+  std::vector<int> outputs(results);
+  std::iota(outputs.begin(), outputs.end(), inputs);
+  prepared->values.resize(inputs + results);
+  MESHPLAN_ASSIGN_OR_RETURN(prepared->call, prepareCall(table.name, arguments, outputs));
+  auto work = [prepared, inputs]() -> Status {
+    for (size_t result = inputs; result < prepared->values.size(); ++result)
+      prepared->values[result] = Tensor();
+    return prepared->call->run(prepared->values);
+  };
+  cases.push_back({std::move(table), size, shape, std::move(work)});
+  return Status();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+static Status addProduct(CaseBuilder &builder, std::array<int64_t, 3> shape) {
+  auto [m, n, k] = shape;
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor left, builder.tensor({m, k}, 0));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor right, builder.tensor({n, k}, 1));
+  CaseTable table{CaseTable::Kind::product, "aten.linear.default", builder.dtypeText(), true};
+  double flops = 2.0 * static_cast<double>(m * n * k);
+  return builder.add(table, flops, {"input", "weight"}, {left, right}, {}, 1, shape);
+}
+
+/// The grid of shapes. 16-bit products of a CPU without matrix units are slow, so few rows stand for many there.
+static Status addProducts(CaseBuilder &builder) {
+  bool isShort = deviceOfThread().isHost() && dtypeSize(builder.dtype) < 4;
+  const Shape rows = isShort ? Shape{1, 32, 256} : Shape{1, 32, 256, 2048}, columns{32, 256, 2048},
+              contracted{32, 256, 2048};
+  for (int64_t m : rows)
+    for (int64_t n : columns)
+      for (int64_t k : contracted)
+        MESHPLAN_RETURN_IF_ERROR(addProduct(builder, {m, n, k}));
+  return Status();
+}
+
+/// Gradients of weights: [n, k] from k rows of n and of m elements.
+static Status addWeightGradients(CaseBuilder &builder) {
+  bool isShort = deviceOfThread().isHost() && dtypeSize(builder.dtype) < 4;
+  for (int64_t side : isShort ? Shape{64, 512} : Shape{64, 512, 1024}) {
+    int64_t rows = 512;
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor left, builder.tensor({rows, side}, 0));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor right, builder.tensor({rows, side}, 1));
+    CaseTable table{CaseTable::Kind::operators, "meshplan.weight_gradient", builder.dtypeText(), true};
+    double flops = 2.0 * static_cast<double>(rows * side * side);
+    MESHPLAN_RETURN_IF_ERROR(builder.add(table, flops, {"left", "right"}, {left, right}, {}, 1));
+  }
+  return Status();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory-bound operators
+//===----------------------------------------------------------------------===//
+
+/// An operator on `operands` tensors of [rows, 1024] with one result of that shape, unless `reduces`: then the result
+/// has one element for each row.
+struct RowOperator {
+  const char *target;
+  std::vector<std::string> operands;
+  std::vector<Argument> literals = {};
+  bool reduces = false;
+};
+
+static constexpr int64_t rowSize = 1024;
+
+static std::vector<RowOperator> rowOperators() {
+  Argument lastDim{"dim", std::vector<int64_t>{-1}}, keeps{"keepdim", true};
+  return {{"aten.add.Tensor", {"self", "other"}},
+          {"aten.mul.Tensor", {"self", "other"}},
+          {"aten.mul.Scalar", {"self"}, {{"other", 0.5}}},
+          {"aten.pow.Tensor_Scalar", {"self"}, {{"exponent", int64_t(2)}}},
+          {"aten.clone.default", {"self"}},
+          {"aten.silu.default", {"self"}},
+          {"aten.silu_backward.default", {"grad_output", "self"}},
+          {"aten.gelu.default", {"self"}},
+          {"aten.gelu_backward.default", {"grad_output", "self"}},
+          {"aten.tanh.default", {"self"}},
+          {"aten._softmax.default", {"self"}, {{"dim", int64_t(-1)}, {"half_to_float", false}}},
+          {"aten.sum.dim_IntList", {"self"}, {lastDim, keeps}, true},
+          {"aten.mean.dim", {"self"}, {lastDim, keeps}, true},
+          {"meshplan.row_max", {"input"}, {}, true}};
+}
+
+/// Rows of the sizes that are measured: 64 KiB, 1 MiB and 16 MiB of float32.
+static const Shape measuredRows{16, 256, 4096};
+
+static Status addRowOperators(CaseBuilder &builder) {
+  for (const RowOperator &each : rowOperators())
+    for (int64_t rows : measuredRows) {
+      std::vector<Tensor> tensors;
+      for (size_t operand = 0; operand < each.operands.size(); ++operand) {
+        MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, builder.tensor({rows, rowSize}, static_cast<int>(operand)));
+        tensors.push_back(std::move(tensor));
+      }
+      int64_t moved = static_cast<int64_t>(tensors.size()) * rows * rowSize + (each.reduces ? rows : rows * rowSize);
+      CaseTable table{CaseTable::Kind::operators, each.target, builder.dtypeText()};
+      MESHPLAN_RETURN_IF_ERROR(
+          builder.add(table, builder.bytes(moved), each.operands, std::move(tensors), each.literals, 1));
+    }
+  return Status();
+}
+
+/// Losses over rows of classes: their forward and backward pass sweep over the logits.
+static Status addLosses(CaseBuilder &builder) {
+  for (int64_t rows : measuredRows) {
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor logits, builder.tensor({rows, rowSize}, 0));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor most, builder.tensor({rows}, 1));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor sums, builder.tensor({rows}, 2));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor gradient, builder.tensor({rows}, 3));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor target, CaseBuilder::indices({rows}, rowSize));
+    auto table = [&](const char *name) { return CaseTable{CaseTable::Kind::operators, name, builder.dtypeText()}; };
+    double row = builder.bytes(rows), all = builder.bytes(rows * rowSize), targets = 8.0 * static_cast<double>(rows);
+    MESHPLAN_RETURN_IF_ERROR(
+        builder.add(table("meshplan.row_sum_exp"), all + 2 * row, {"input", "max"}, {logits, most}, {}, 1));
+    MESHPLAN_RETURN_IF_ERROR(builder.add(table("meshplan.row_loss_gradient"), 2 * all + 3 * row + targets,
+                                         {"gradient", "input", "target", "max", "sum_exp"},
+                                         {gradient, logits, target, most, sums},
+                                         {{"ignore_index", int64_t(-100)}, {"classes", rowSize}}, 1));
+  }
+  return Status();
+}
+
+/// The update of a parameter by Adam: reads four tensors and writes three of them.
+static Status addOptimizer(CaseBuilder &builder) {
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor rate, CaseBuilder::scalar(1e-6));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor step, CaseBuilder::scalar(10));
+  for (int64_t rows : measuredRows) {
+    std::vector<Tensor> tensors;
+    for (int slot = 0; slot < 4; ++slot) {
+      // The square average may not be negative, so it is a copy of zeros.
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, slot < 3 ? builder.tensor({rows, rowSize}, slot)
+                                                        : allocateTensor(Shape{rows, rowSize}, builder.dtype));
+      if (slot == 3)
+        MESHPLAN_RETURN_IF_ERROR(fillZeros(tensor));
+      tensors.push_back(std::move(tensor));
+    }
+    tensors.push_back(rate);
+    tensors.push_back(step);
+    CaseTable table{CaseTable::Kind::operators, "meshplan.adam", builder.dtypeText()};
+    MESHPLAN_RETURN_IF_ERROR(
+        builder.add(table, builder.bytes(7 * rows * rowSize) + 16,
+                    {"parameter", "gradient", "average", "square_average", "learning_rate", "step"}, std::move(tensors),
+                    {{"beta1", 0.9}, {"beta2", 0.999}, {"eps", 1e-8}, {"weight_decay", 0.1}, {"decoupled", true}}, 3));
+  }
+  return Status();
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// Causal attention and its gradients. Flops are half of those of all pairs of rows.
+static Status addAttention(CaseBuilder &builder) {
+  constexpr int64_t heads = 4, size = 64;
+  for (int64_t rows : {64, 256, 1024}) {
+    const Shape shape{1, heads, rows, size};
+    std::vector<Tensor> tensors;
+    for (int slot = 0; slot < 4; ++slot) {
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, builder.tensor(shape, slot));
+      tensors.push_back(std::move(tensor));
+    }
+    std::vector<Argument> literals{{"causal", true}, {"scale", 0.125}};
+    auto pairs = static_cast<double>(heads * rows * rows * size);
+    CaseTable forward{CaseTable::Kind::operators, "meshplan.attention", builder.dtypeText(), true};
+    std::vector<Tensor> inputs(tensors.begin(), tensors.begin() + 3);
+    MESHPLAN_RETURN_IF_ERROR(builder.add(forward, 2 * pairs, {"query", "key", "value"}, inputs, literals, 2));
+    CaseTable backward{CaseTable::Kind::operators, "meshplan.attention_backward", builder.dtypeText(), true};
+    std::vector<std::string> names{"query", "key", "value", "gradient"};
+    // Kernels of a GPU take the results of the forward pass; those of a CPU recompute them.
+    if (!deviceOfThread().isHost()) {
+      inputs.resize(5);
+      std::vector<Argument> arguments = literals;
+      for (int index = 0; index < 3; ++index)
+        arguments.push_back({names[index], ValueArgument{index}});
+      MESHPLAN_ASSIGN_OR_RETURN(auto call, prepareCall(forward.name, arguments, {3, 4}));
+      MESHPLAN_RETURN_IF_ERROR(call->run(inputs));
+      names.insert(names.end(), {"out", "logsumexp"});
+      tensors.insert(tensors.end(), inputs.begin() + 3, inputs.end());
+    }
+    MESHPLAN_RETURN_IF_ERROR(builder.add(backward, 5 * pairs, names, std::move(tensors), literals, 3));
+  }
+  return Status();
+}
+
+Expected<std::vector<Case>> meshplan::operatorCases(DType dtype) {
+  MESHPLAN_ASSIGN_OR_RETURN(CaseBuilder builder, CaseBuilder::create(dtype));
+  MESHPLAN_RETURN_IF_ERROR(addProducts(builder));
+  MESHPLAN_RETURN_IF_ERROR(addWeightGradients(builder));
+  MESHPLAN_RETURN_IF_ERROR(addRowOperators(builder));
+  MESHPLAN_RETURN_IF_ERROR(addLosses(builder));
+  MESHPLAN_RETURN_IF_ERROR(addAttention(builder));
+  // Optimizer states are in float32.
+  if (dtype == DType::f32)
+    MESHPLAN_RETURN_IF_ERROR(addOptimizer(builder));
+  return std::move(builder.cases);
+}
+
+Expected<Case> meshplan::productCase(DType dtype, std::array<int64_t, 3> shape) {
+  MESHPLAN_ASSIGN_OR_RETURN(CaseBuilder builder, CaseBuilder::create(dtype));
+  MESHPLAN_RETURN_IF_ERROR(addProduct(builder, shape));
+  return std::move(builder.cases.front());
+}
+
+Expected<std::vector<Case>> meshplan::copyCases() {
+  std::vector<Case> cases;
+  if (deviceOfThread().isHost())
+    return cases;
+  for (int64_t bytes : {int64_t(1) << 16, int64_t(1) << 20, int64_t(1) << 26}) {
+    const Shape shape{bytes};
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor host, allocateHostTensor(shape, DType::u8));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor device, allocateTensor(shape, DType::u8));
+    CaseTable table{CaseTable::Kind::copy, "host"};
+    cases.push_back({table, static_cast<double>(bytes), {}, [host, device] { return copyElements(host, device); }});
+  }
+  const Shape large{int64_t(1) << 25};
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor from, allocateHostTensor(large, DType::u8));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor to, allocateHostTensor(large, DType::u8));
+  // Each byte is read and written.
+  cases.push_back({{CaseTable::Kind::hostMemory, "host"}, 2.0 * static_cast<double>(large[0]), {}, [from, to] {
+                     std::memcpy(to.data(), from.data(), from.byteSize());
+                     return Status();
+                   }});
+  return cases;
+}

@@ -1,0 +1,26 @@
+//===- overlap.h - what computing and communicating cost --------*- C++ -*-===//
+
+#ifndef MESHPLAN_RUNTIME_CALIBRATE_OVERLAP_H
+#define MESHPLAN_RUNTIME_CALIBRATE_OVERLAP_H
+
+#include "runtime/comm/communicator.h"
+
+namespace meshplan {
+
+/// Factors by which operations take longer beside others, from 1 on; at most `mostSlowdown`, which also stands for a
+/// collective that does not move at all while its ranks compute.
+struct Slowdowns {
+  static constexpr double mostSlowdown = 100;
+
+  double compute = 1;       ///< of operators while a collective is in flight
+  double communication = 1; ///< of a collective while operators run
+  double concurrent = 1;    ///< of two collectives at once
+};
+
+/// Measures with all-gathers among all ranks, and matrix products. A collective of all ranks; only the result of rank 0
+/// counts. All factors are 1 for a single rank.
+Expected<Slowdowns> measureSlowdowns(World &world);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_CALIBRATE_OVERLAP_H

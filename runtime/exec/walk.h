@@ -1,0 +1,127 @@
+//===- walk.h - one rank of a running program -------------------*- C++ -*-===//
+//
+// One rank of a running program: the prepared instructions, and the values of one run. What outlives the run is in the
+// session (session.h), which several walks share.
+//
+// All ranks of the world create a Walk for the same program and run it equally often. A Walk belongs to the thread of
+// its rank, which should hold a ComputeScope.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_RUNTIME_EXEC_WALK_H
+#define MESHPLAN_RUNTIME_EXEC_WALK_H
+
+#include "runtime/exec/batch.h"
+#include "runtime/exec/numbers/settings.h"
+#include "runtime/exec/outputs.h"
+#include "runtime/exec/session.h"
+#include "runtime/exec/trace.h"
+
+#include <functional>
+#include <map>
+
+namespace meshplan {
+
+/// notFound, with the existing names, if the schedule has no such program.
+Expected<const artifact::Program *> findProgram(const artifact::Schedule &schedule, std::string_view name);
+
+/// The program of a role that an artifact has once. `notFound` without one.
+Expected<const artifact::Program *> findProgram(const artifact::Schedule &schedule, artifact::ProgramRole role);
+
+/// Observes values during a run as soon as the rank has them, including those freed before its end. A tensor keeps its
+/// elements while it is held, unless the program overwrites the value in place.
+struct Observer {
+  std::vector<int> values; ///< indices into Program.values; only values made by instructions are seen
+  std::function<void(int value, const Tensor &tensor)> see;
+};
+
+class Walk {
+public:
+  /// Looks up every operator of the program, and makes or finds what the session holds for it. Runs read their inputs
+  /// from `batch`. With `asked`, only these outputs are computed.
+  static Expected<std::unique_ptr<Walk>> create(std::shared_ptr<Session> session, std::shared_ptr<Batch> batch,
+                                                const artifact::Program &program, const OutputNames *asked = nullptr);
+
+  /// Sets a number of the run, such as the learning rate; see Settings::set.
+  Status setNumber(std::string_view name, double number) { return settings.set(name, number); }
+
+  /// The settings of the program.
+  Settings &numbers() { return settings; }
+
+  /// The optimizer counts the steps of this parameter (its first name) only after `steps` effective steps, because its
+  /// states begin there: its call gets a smaller argument `step`. No effect on a parameter without states.
+  void countFrom(std::string_view parameter, int64_t steps);
+
+  /// The next run belongs to this step and this microbatch, both counted from 0.
+  Status begin(int64_t step, int64_t microbatch);
+
+  /// Registers an action that each run calls once: before the first instruction that updates a parameter or a state in
+  /// place, or at its end. Until then, parameters and states are unchanged. If the action fails, the run ends.
+  void beforeUpdates(std::function<Status()> action) { updatesBegin = std::move(action); }
+
+  /// Runs the program once. A failure ends the run of all ranks. A training step updates parameters and states in place
+  /// and increments the step count.
+  Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
+
+  /// Frees the values of the last run: its outputs, and views of the batch. What the session holds stays.
+  void forgetRun() { values.assign(held.size(), Tensor()); }
+
+  /// The rank's shard of an output of the last run, or of another value that the run has not freed, by index into
+  /// Program.values.
+  const Tensor &valueOf(int value) const { return values[value]; }
+
+  /// The rank's view of the program.
+  const RankView &view() const { return rank; }
+
+  std::shared_ptr<Session> session() const { return owner; }
+
+  /// Writes this rank's shards of the outputs of the last run; `prefix` is prepended to their names.
+  Status writeOutputs(const SafetensorsWriter &writer, const std::string &prefix = "") const {
+    return writeOutputParts(rank, values, writer, prefix);
+  }
+
+  /// Writes this rank's shards of the current parameters and states.
+  Status writeHeld(const SafetensorsWriter &writer) const { return writeHeldParts(rank, heldValues(), writer); }
+
+  /// The rank's shard of the current parameter or state of this name. `notFound` for an unknown name.
+  Expected<Tensor> current(std::string_view name) const;
+
+  /// As `current`, by index into Program.values.
+  const Tensor &heldValue(int value) const { return *held[value]; }
+
+  /// Bytes copied in all runs to pack tensors before collectives and to unpack them afterwards.
+  int64_t packedBytes() const;
+
+  /// Seconds that the host has waited for collectives in all runs: the exposed communication. On a GPU the host does
+  /// not wait, so this is not meaningful there.
+  double waitedSeconds() const;
+
+  /// Number of the next step, counted from 0.
+  int64_t steps() const { return stepsDone; }
+
+private:
+  Walk(std::shared_ptr<Session> session, const artifact::Program &program)
+      : owner(std::move(session)), rank(owner->viewOf(program)), settings(program) {}
+
+  std::vector<Tensor> heldValues() const;
+  void takeUpdates();
+  Status beginUpdates() const { return updatesBegin ? updatesBegin() : Status(); }
+  Status runStep(Step &step, Trace *trace);
+  Status runUpdate(size_t index, int64_t uncounted, Trace *trace);
+  Status runSteps(Trace *trace, const Observer *observer);
+
+  std::shared_ptr<Session> owner; // first: the steps use its communicators
+  RankView rank;
+  HeldTensors held;           // by index into Program.values
+  std::vector<Tensor> values; // by index into Program.values
+  std::vector<std::unique_ptr<Step>> program;
+  size_t firstUpdate = 0; // index into `program`
+  std::function<Status()> updatesBegin;
+  Settings settings;
+  std::map<size_t, int64_t> uncounted; // by index into `program`: steps that an optimizer call does not count
+  int64_t stepsDone = 0;
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_RUNTIME_EXEC_WALK_H

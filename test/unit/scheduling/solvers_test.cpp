@@ -1,0 +1,201 @@
+//===- solvers_test.cpp - list and search ---------------------------------===//
+
+#include "compiler/scheduling/algorithms.h"
+#include "compiler/scheduling/choices.h"
+#include "compiler/scheduling/memory_profile.h"
+#include "compiler/scheduling/simulate.h"
+#include "compiler/scheduling/solvers/repeated_blocks.h"
+#include "compiler/scheduling/solvers/walker.h"
+#include "test/lib/problem/exact.h"
+#include "test/lib/problem/generate.h"
+#include "test/unit/scheduling/problem_fixture.h"
+#include "test/unit/scheduling/random_problem.h"
+
+using namespace meshplan::scheduling;
+using testing::ElementsAre;
+
+static int64_t makespanOf(const Problem &problem, const Solution &solution) {
+  return simulate(llvm::cantFail(resolve(problem, solution.merged)).problem, {solution.steps}).makespan;
+}
+
+static Solution solved(llvm::StringRef name, const Problem &problem) {
+  llvm::Expected<Solution> solution = findSolver(name)->solve(problem);
+  if (!solution) {
+    ADD_FAILURE() << llvm::toString(solution.takeError());
+    return {};
+  }
+  EXPECT_EQ(message(verify(problem, *solution)), "");
+  return std::move(*solution);
+}
+
+static std::string refusal(llvm::StringRef name, const std::string &text) {
+  return message(findSolver(name)->solve(parse(text).problem).takeError());
+}
+
+/// Permanent buffers and the largest of what one operation after the other needs.
+static ClassBytes serialPeak(Problem problem) {
+  for (Operation &operation : problem.operations)
+    operation.blocking = true;
+  return {profileMemory(problem, llvm::cantFail(programOrder(problem))).peaks[0].bytes};
+}
+
+TEST(Solvers, HaveNames) {
+  EXPECT_EQ(namesOfSolvers(), "'program', 'list' and 'search'");
+  EXPECT_EQ(findSolver("best"), nullptr);
+}
+
+// The exact solver itself: branch and bound against plain enumeration.
+TEST(Exact, IsTheLeastOfAllLists) {
+  unsigned found = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    Problem problem = randomProblem(seed);
+    if (problem.operations.size() > 5)
+      continue;
+    if (seed % 2)
+      problem.memoryLimit = serialPeak(problem);
+    uint64_t nodes = 0;
+    std::optional<int64_t> exact = exactMakespan(problem, 1'000'000, 1'000'000, nodes);
+    EXPECT_EQ(exact, enumeratedMakespan(problem)) << "seed " << seed;
+    ++found;
+  }
+  EXPECT_GT(found, 50u);
+}
+
+TEST(Solvers, SolveEveryConsistentProblemTheSameWayTwice) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    Problem problem = randomProblem(seed);
+    if (seed % 2)
+      problem.memoryLimit = serialPeak(problem);
+    for (std::string name : {"list", "search"}) {
+      Solution first = solved(name, problem), second = solved(name, problem);
+      EXPECT_EQ(first.steps, second.steps) << name << ", seed " << seed;
+    }
+    EXPECT_LE(makespanOf(problem, solved("search", problem)), makespanOf(problem, solved("list", problem)));
+  }
+}
+
+// A gather of 6 bytes that starts at once leaves no room for `a`, which must run before the gather's result is used.
+TEST(Solvers, AreNotStuckByWhatTheyStartEarly) {
+  Problem problem = parse(R"(
+lane compute
+lane dp collectives
+link wire 1000000000
+communicator dp 0:(1)2
+buffer w 2 permanent
+buffer a 5
+buffer b 1
+buffer g 6
+buffer z 1 kept
+operation run_a on compute duration 10 reads w writes a
+operation run_b on compute duration 10 reads a writes b
+operation gather on dp over dp moves wire 10 reads w writes g
+operation use on compute duration 10 reads b g writes z
+memory_limit 12
+)")
+                        .problem;
+  for (std::string name : {"list", "search"}) {
+    Solution solution = solved(name, problem);
+    EXPECT_EQ(makespanOf(problem, solution), 40) << name;
+  }
+  problem.memoryLimit = {14};
+  for (std::string name : {"list", "search"})
+    EXPECT_EQ(makespanOf(problem, solved(name, problem)), 30) << name << ": there is room for both";
+}
+
+TEST(Solvers, NameWhatDoesNotFit) {
+  for (std::string name : {"list", "search"}) {
+    EXPECT_EQ(refusal(name, std::string(mlp) + "memory_limit 209\n"),
+              "V9: no order of the operations keeps to the memory limit of 209 bytes, which does not fit 'reduce' "
+              "after 1 operations")
+        << name;
+    EXPECT_THAT(refusal(name, "buffer y 1\n"), testing::StartsWith("K3: "));
+  }
+}
+
+/// Gradients of one size, each ready after 10 ns of computing, with a latency.
+static Problem gradientSums(int64_t latency, int64_t packTime) {
+  std::string text = R"(
+lane compute
+lane dp collectives
+link wire 1000000000
+communicator dp 0:(1)2
+buffer x 1 permanent
+)",
+              mergeable = "mergeable gradients";
+  for (std::string name : {"1", "2", "3", "4"}) {
+    text += "buffer g" + name + " 4\nbuffer r" + name + " 4 kept\noperation make" + name +
+            " on compute duration 10 reads x writes g" + name + "\noperation sum" + name + " on dp over dp latency " +
+            std::to_string(latency) + " moves wire 4 reads g" + name + " writes r" + name + "\n";
+    mergeable += " sum" + name + " bytes 4 time " + std::to_string(packTime);
+  }
+  return parse(text + mergeable + "\n").problem;
+}
+
+TEST(Search, MergesWhatIsMostlyLatency) {
+  // One by one, each takes 104: 10 + 4 * 104. All together: 40 + 100 + 16. The first alone, then the others: 10 + 104 +
+  // 100 + 12.
+  Problem problem = gradientSums(100, 0);
+  Solution solution = solved("search", problem);
+  EXPECT_THAT(solution.merged, ElementsAre(ElementsAre(1, 3, 5, 7)));
+  EXPECT_EQ(makespanOf(problem, solution), 156);
+}
+
+TEST(Search, DoesNotMergeWhatOverlaps) {
+  EXPECT_THAT(solved("search", gradientSums(2, 0)).merged, testing::IsEmpty());
+  EXPECT_THAT(solved("search", gradientSums(100, 200)).merged, testing::IsEmpty()) << "packing costs more";
+}
+
+TEST(Search, KeepsToTheLimitOfMerging) {
+  Problem problem = gradientSums(100, 0);
+  problem.mergeables[0].mostBytes = 8;
+  Solution solution = solved("search", problem);
+  EXPECT_THAT(solution.merged, ElementsAre(ElementsAre(1, 3), ElementsAre(5, 7)));
+}
+
+TEST(Solvers, HideMostOfTheCommunicationOfATrainingStep) {
+  Problem problem = trainingStep(4);
+  Solution program = solved("program", problem);
+  problem.memoryLimit = {profileMemory(problem, program).peaks[0].bytes};
+  int64_t computing = simulate(problem, program).busy[0];
+  int64_t before = makespanOf(problem, program) - computing;
+  for (std::string name : {"list", "search"})
+    EXPECT_LT(makespanOf(problem, solved(name, problem)) - computing, before / 2) << name;
+}
+
+TEST(RepeatedBlocks, AreThePeriods) {
+  auto ends = [](llvm::ArrayRef<unsigned> kinds, size_t most) {
+    std::vector<size_t> result;
+    for (Block block : repeatedBlocks(kinds, most, 8))
+      result.push_back(block.end);
+    return result;
+  };
+  EXPECT_THAT(ends({9, 1, 2, 3, 1, 2, 3, 1, 2, 3, 8, 7}, 8), ElementsAre(1, 4, 7, 10, 12));
+  EXPECT_THAT(ends({1, 2, 3, 4, 1, 2, 3, 4}, 2), ElementsAre(2, 4, 6, 8)) << "a block is half a period";
+  EXPECT_THAT(ends({1, 2, 3, 4, 5}, 2), ElementsAre(1, 3, 5)) << "nothing repeats";
+  EXPECT_THAT(ends({}, 2), testing::IsEmpty());
+}
+
+// The tracker of solvers against the profile of the verifier.
+TEST(MemoryTracker, AgreesWithTheProfile) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    Problem problem = randomProblem(seed);
+    Solution solution = solved("program", problem);
+    int64_t peak = profileMemory(problem, solution).peaks[0].bytes;
+    for (int64_t limit : {peak, peak - 1}) {
+      problem.memoryLimit = {limit};
+      MemoryTracker tracker(problem);
+      bool fits = true;
+      for (Step step : solution.steps) {
+        if (step.kind == StepKind::free)
+          continue;
+        if (step.kind != StepKind::wait) {
+          fits &= tracker.fits(step.index);
+          tracker.begin(step.index);
+        }
+        if (step.kind != StepKind::start)
+          tracker.end(step.index);
+      }
+      EXPECT_EQ(fits, limit == peak) << "seed " << seed;
+    }
+  }
+}

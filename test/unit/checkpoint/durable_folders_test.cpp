@@ -1,7 +1,7 @@
 //===- durable_folders_test.cpp - what a crash of the machine leaves -------===//
 //
-// fsync is replaced by a function that also records what the flushed folder has. What a folder had at its last flush is
-// what a crash of the machine may leave of it.
+// fsync is replaced by a function that, in these tests, also records what the flushed folder has. What a folder had at
+// its last flush is what a crash of the machine may leave of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +10,7 @@
 #include "test/unit/checkpoint/small_training.h"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <set>
 #include <sys/syscall.h>
@@ -24,6 +25,8 @@ namespace {
 using Entries = std::set<std::string>;
 /// All flushes of folders so far, in their order.
 std::vector<std::pair<std::string, Entries>> flushes;
+/// Other tests flush on several threads at the same time.
+std::atomic<bool> isRecording = false;
 
 Entries entriesOf(const std::string &folder) {
   Entries entries;
@@ -35,9 +38,11 @@ Entries entriesOf(const std::string &folder) {
 } // namespace
 
 extern "C" int fsync(int descriptor) {
-  std::string path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor));
-  if (std::filesystem::is_directory(path))
-    flushes.emplace_back(path, entriesOf(path));
+  if (isRecording) {
+    std::string path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor));
+    if (std::filesystem::is_directory(path))
+      flushes.emplace_back(path, entriesOf(path));
+  }
   return static_cast<int>(::syscall(SYS_fsync, descriptor));
 }
 
@@ -52,7 +57,11 @@ bool isDurable(const std::string &path) {
 
 class DurableFolders : public testing::Test {
 protected:
-  DurableFolders() { flushes.clear(); }
+  DurableFolders() {
+    flushes.clear();
+    isRecording = true;
+  }
+  ~DurableFolders() override { isRecording = false; }
 
   TemporaryDirectory folder;
 };

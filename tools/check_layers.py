@@ -18,6 +18,8 @@ MESH_AXES = "runtime/schema/mesh_axes.h"
 # What collectives copy, which both sides decide by the same functions.
 OVERLAP = "runtime/schema/overlap.h"
 PACKING = "runtime/schema/packing.h"
+# Which schedules of a learning rate exist: the language, the dialects and the loader of the artifact agree on it.
+RATE_SCHEDULE = "runtime/schema/rate_schedule.h"
 # The keys of cluster files, which the runtime writes and the compiler reads.
 CLUSTER_KEYS = "runtime/schema/cluster_keys.h"
 # Rooms that a room above these, one that runs programs or compares them, may use, too.
@@ -41,9 +43,10 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     OVERLAP: ({EXTENT}, set()),
     PACKING: ({OVERLAP}, set()),
     MESH_AXES: (set(), set()),
+    RATE_SCHEDULE: (set(), set()),
     CLUSTER_KEYS: (set(), set()),
     "runtime/base": ({EXTENT}, {"fmt", "xxhash"}),
-    "runtime/artifact": ({"runtime/base", "runtime/schema", EXTENT}, {"flatbuffers"}),
+    "runtime/artifact": ({"runtime/base", "runtime/schema", EXTENT, RATE_SCHEDULE}, {"flatbuffers"}),
     "runtime/data": ({"runtime/base", EXTENT}, {"json", "zip", "zlib", "isal"}),
     "runtime/comm": ({"runtime/base", EXTENT}, set()),
     "runtime/comm/threads": ({"runtime/base", "runtime/comm"}, set()),
@@ -66,11 +69,11 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"flatbuffers", "json", "protozero"},
     ),
     "grammar": (set(), {"antlr"}),
-    "dialect/base": ({EXTENT}, {"mlir", "llvm"}),
+    "dialect/base": ({EXTENT, RATE_SCHEDULE}, {"mlir", "llvm"}),
     "dialect/plan": ({"dialect/base", EXTENT}, {"mlir", "llvm"}),
     "dialect/sched": ({"dialect/base", EXTENT}, {"mlir", "llvm"}),
     "compiler/support": ({EXTENT}, {"llvm"}),
-    "compiler/frontend": ({"grammar", "compiler/support"}, {"antlr", "llvm"}),
+    "compiler/frontend": ({"grammar", "compiler/support", RATE_SCHEDULE}, {"antlr", "llvm"}),
     "compiler/adopt": ({"compiler/frontend", "compiler/support"}, {"llvm"}),
     "compiler/archive": ({"compiler/support"}, {"llvm", "zip", "json"}),
     "compiler/indexing": (set(), {"llvm"}),

@@ -99,11 +99,10 @@ void ForeignRules::leaveExperts(size_t module, const ForeignStyle &style) {
 void ForeignRules::giveModule(size_t module, const ForeignStyle &style) {
   if (style.meaning == Meaning::experts)
     return leaveExperts(module, style);
-  // A later rule replaces an earlier one for the same module.
+  // Placements stay: the rule of a parameter holds beside that of its module.
   ModuleClauses &own = clauses[module];
   own.divides = style.meaning != Meaning::replicate;
   own.sequence = style.meaning == Meaning::sequence;
-  own.words.clear();
   switch (style.meaning) {
   case Meaning::colwise:
   case Meaning::featuresOfRows:
@@ -131,8 +130,8 @@ void ForeignRules::giveModule(size_t module, const ForeignStyle &style) {
   if (style.gathersOutput)
     own.style += ", output replicate";
   // The original word is noted in the plan only if the style does not repeat it.
-  if (style.name != own.style.substr(0, own.style.find(' ')) || style.gathersOutput)
-    own.words.push_back(style.name.str());
+  bool differs = style.name != own.style.substr(0, own.style.find(' ')) || style.gathersOutput;
+  own.word = differs ? style.name.str() : "";
 }
 
 void ForeignRules::giveParameter(size_t module, size_t parameter, const ForeignStyle &style) {
@@ -150,11 +149,30 @@ void ForeignRules::giveParameter(size_t module, size_t parameter, const ForeignS
   size_t dim = ofColumns && rank > 1 ? rank - 2 : rank - 1;
   bool isPacked = style.meaning == Meaning::packedColwise || style.meaning == Meaning::packedRowwise;
   std::string layout = isWhole ? "replicate" : "split " + std::to_string(dim) + " over " + axes;
-  ModuleClauses &own = clauses[module];
-  own.placements.push_back(name->leaf + ": " + layout + (isPacked && !isWhole ? " parts 2" : ""));
-  own.divides |= !isWhole;
-  if (!llvm::is_contained(own.words, style.name))
-    own.words.push_back(style.name.str());
+  Placement placement{name->leaf, layout + (isPacked && !isWhole ? " parts 2" : ""), style.name.str(), !isWhole};
+  std::vector<Placement> &placements = clauses[module].placements;
+  auto earlier = llvm::find_if(placements, [&](const Placement &each) { return each.leaf == placement.leaf; });
+  if (earlier != placements.end())
+    *earlier = std::move(placement);
+  else
+    placements.push_back(std::move(placement));
+}
+
+AdoptedStyle ForeignRules::translated(size_t module, const ModuleClauses &own) const {
+  AdoptedStyle style{model.modules[module].path, own.style, "", own.divides, own.sequence};
+  std::vector<std::string> words, placements;
+  if (!own.word.empty())
+    words.push_back(own.word);
+  for (const Placement &placement : own.placements) {
+    placements.push_back(placement.leaf + ": " + placement.layout);
+    style.divides |= placement.divides;
+    if (!llvm::is_contained(words, placement.word))
+      words.push_back(placement.word);
+  }
+  if (!placements.empty())
+    style.clause += (own.style.empty() ? "" : ", ") + ("parameter { " + llvm::join(placements, "; ") + " }");
+  style.from = llvm::join(words, ", ");
+  return style;
 }
 
 void ForeignRules::reportExperts() {
@@ -172,13 +190,8 @@ bool ForeignRules::finish(AdoptedPlan &plan) {
   if (matched == 0)
     return false;
   plan.styles.emplace();
-  for (const auto &[module, own] : clauses) {
-    std::string clause = own.style;
-    if (!own.placements.empty())
-      clause += (clause.empty() ? "" : ", ") + ("parameter { " + llvm::join(own.placements, "; ") + " }");
-    plan.styles->push_back(
-        {model.modules[module].path, clause, llvm::join(own.words, ", "), own.divides, own.sequence});
-  }
+  for (const auto &[module, own] : clauses)
+    plan.styles->push_back(translated(module, own));
   for (const auto &[module, reason] : whole)
     if (!clauses.count(module))
       plan.whole.push_back({model.modules[module].path, reason});

@@ -21,8 +21,9 @@ inline constexpr const char *parallelPlanFile = "parallel_plan.json";
 std::optional<AdoptedPlan> adoptHuggingFace(const SourceBuffer &source, const ModelOutline &model,
                                             const std::string &axes, Diagnostics &diagnostics);
 
-/// Translates rules with the styles of Hugging Face to clauses of modules. Rules that distribute experts are left out
-/// with a warning.
+/// Translates rules with the styles of Hugging Face to clauses of modules. As in transformers, a rule of a parameter
+/// holds beside that of its module, wherever they stand, and a later rule replaces an earlier one for the same module
+/// or parameter. Rules that distribute experts are left out with a warning.
 class ForeignRules {
 public:
   ForeignRules(const ModelOutline &model, std::string axes, Diagnostics &diagnostics)
@@ -36,12 +37,18 @@ public:
   bool finish(AdoptedPlan &plan);
 
 private:
+  struct Placement {
+    std::string leaf; ///< the name of the parameter in the module
+    std::string layout;
+    std::string word; ///< the foreign style
+    bool divides = false;
+  };
   struct ModuleClauses {
     std::string style;
-    std::vector<std::string> placements;
-    std::vector<std::string> words; ///< foreign words that differ here
+    std::string word; ///< the foreign style, if it differs
     bool divides = false;
     bool sequence = false;
+    std::vector<Placement> placements; ///< one for each parameter
   };
   struct Left {
     SourceRange range;
@@ -53,6 +60,7 @@ private:
   void reportUnmatched(const std::string &start, const YamlEntry &rule);
   void giveModule(size_t module, const ForeignStyle &style);
   void giveParameter(size_t module, size_t parameter, const ForeignStyle &style);
+  AdoptedStyle translated(size_t module, const ModuleClauses &own) const;
   void leaveExperts(size_t module, const ForeignStyle &style);
   void reportExperts();
 

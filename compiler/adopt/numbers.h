@@ -13,6 +13,10 @@ namespace meshplan {
 /// Parses a number as Python does ("1.0e-5", "1_000", ".1"); empty if the text is not a finite number.
 std::optional<double> parseNumber(llvm::StringRef text);
 
+/// The largest whole number that is taken from a foreign plan: no step count or size comes near it, and its bytes can
+/// be counted in 64 bits.
+inline constexpr int64_t mostWhole = 1'000'000'000'000'000;
+
 /// The shortest text of the number in the language: "0.1", "3e-4".
 std::string planNumber(double number);
 

@@ -68,9 +68,11 @@ std::optional<int64_t> RecipeReader::integer(const YamlEntry &entry, int64_t lea
   if (entry.value.saysNothing())
     return std::nullopt;
   std::optional<double> value = isText(entry) ? parseNumber(entry.value.text) : std::nullopt;
-  constexpr double most = 1e15;
-  if (value && *value >= static_cast<double>(least) && *value < most &&
-      *value == static_cast<double>(static_cast<int64_t>(*value)))
+  if (value && *value > static_cast<double>(mostWhole)) {
+    fail(entry, "'" + entry.key + "' is " + entry.value.text + ", more than " + std::to_string(mostWhole));
+    return std::nullopt;
+  }
+  if (value && *value >= static_cast<double>(least) && *value == static_cast<double>(static_cast<int64_t>(*value)))
     return static_cast<int64_t>(*value);
   fail(entry, "'" + entry.key + "' is not a whole number of at least " + std::to_string(least))
       .help(helpOfNumber(entry));

@@ -25,6 +25,7 @@ public:
 
 private:
   static constexpr int mostLevels = 64;
+  static constexpr size_t mostValues = 1'000'000, mostBytes = 100'000'000;
 
   void fail(SourceRange range, const std::string &message) {
     // One error for each file: after a syntax error, what the parser returns is not the tree that the user wrote, and
@@ -33,20 +34,23 @@ private:
       diagnostics.error(range, message);
     failed = true;
   }
+  void failLevels(SourceRange range) { fail(range, "more than " + std::to_string(mostLevels) + " levels"); }
   void reportSyntax(const llvm::SMDiagnostic &error);
   SourceRange rangeOf(llvm::SMRange range) const;
   YamlValue readNode(llvm::yaml::Node *node, int level);
   YamlValue readMap(llvm::yaml::MappingNode &map, int level);
   void readEntry(llvm::yaml::KeyValueNode &entry, int level, YamlValue &map);
   YamlValue scalar(std::string text, const llvm::yaml::Node &node) const;
-  YamlValue aliased(const llvm::yaml::AliasNode &alias);
+  YamlValue aliased(const llvm::yaml::AliasNode &alias, int level);
+  void count(const YamlValue &value, int level);
 
   const SourceBuffer &source;
   Diagnostics &diagnostics;
   llvm::SourceMgr manager;
   llvm::yaml::Stream stream;
   llvm::StringMap<YamlValue> anchors;
-  SourceRange lastKey; ///< key of the entry whose value is being read
+  SourceRange lastKey;          ///< key of the entry whose value is being read
+  size_t values = 0, bytes = 0; ///< size of the copies of all aliases so far
   bool failed = false;
 };
 
@@ -99,12 +103,34 @@ YamlValue TreeReader::scalar(std::string text, const llvm::yaml::Node &node) con
   return value;
 }
 
-YamlValue TreeReader::aliased(const llvm::yaml::AliasNode &alias) {
+/// Adds a copy of a value to the size of all copies, and fails if they are too large or too deep. Aliases of values
+/// that have aliases grow exponentially: with ten of them in each line, eight lines are 100 million values.
+void TreeReader::count(const YamlValue &value, int level) {
+  if (failed)
+    return;
+  ++values;
+  bytes += value.text.size();
+  for (const YamlEntry &entry : value.entries)
+    bytes += entry.key.size();
+  if (values > mostValues)
+    return fail(lastKey, "its aliases make more than " + std::to_string(mostValues) + " values");
+  if (bytes > mostBytes)
+    return fail(lastKey, "its aliases make more than " + std::to_string(mostBytes) + " bytes");
+  if (level > mostLevels)
+    return failLevels(lastKey);
+  for (const YamlValue &item : value.items)
+    count(item, level + 1);
+  for (const YamlEntry &entry : value.entries)
+    count(entry.value, level + 1);
+}
+
+YamlValue TreeReader::aliased(const llvm::yaml::AliasNode &alias, int level) {
   auto found = anchors.find(alias.getName());
-  if (found != anchors.end())
-    return found->second;
-  fail(lastKey, ("no anchor before it is called '" + alias.getName() + "'").str());
-  return {};
+  if (found == anchors.end())
+    fail(lastKey, ("no anchor before it is called '" + alias.getName() + "'").str());
+  else
+    count(found->second, level);
+  return failed ? YamlValue() : found->second;
 }
 
 void TreeReader::readEntry(llvm::yaml::KeyValueNode &entry, int level, YamlValue &map) {
@@ -143,7 +169,7 @@ YamlValue TreeReader::readNode(llvm::yaml::Node *node, int level) {
   if (!node || failed || stream.failed())
     return value;
   if (level > mostLevels) {
-    fail(rangeOf(node->getSourceRange()), "more than " + std::to_string(mostLevels) + " levels");
+    failLevels(rangeOf(node->getSourceRange()));
     return value;
   }
   if (auto *plain = llvm::dyn_cast<llvm::yaml::ScalarNode>(node)) {
@@ -159,7 +185,7 @@ YamlValue TreeReader::readNode(llvm::yaml::Node *node, int level) {
     for (llvm::yaml::Node &item : *list)
       value.items.push_back(readNode(&item, level + 1));
   } else if (auto *alias = llvm::dyn_cast<llvm::yaml::AliasNode>(node)) {
-    return aliased(*alias);
+    return aliased(*alias, level);
   }
   if (!node->getAnchor().empty())
     // After the value is complete: an alias inside of its own anchor would be an infinite tree, and is an unknown name

@@ -36,7 +36,8 @@ struct YamlEntry {
 };
 
 /// Parses a text of one document. Returns nothing, after reporting an error, for malformed YAML, keys that are not
-/// scalars or that repeat in a map, merge keys, and more than 64 levels. An alias is a copy of its anchor's value.
+/// scalars or that repeat in a map, merge keys, and more than 64 levels. An alias is a copy of its anchor's value; all
+/// copies together have at most a million values and 100 MB.
 std::optional<YamlValue> readYaml(const SourceBuffer &source, Diagnostics &diagnostics);
 
 } // namespace meshplan

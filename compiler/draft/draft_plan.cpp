@@ -35,6 +35,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -56,6 +57,7 @@ private:
   bool adoptPlan();
   std::optional<AdoptedPlan> readForeignPlan();
   bool findLoss(const archive::ExportedProgram &program);
+  bool fitsOneStep(const AdoptedNumber &microBatch, int64_t shards);
   std::optional<int64_t> setBatch();
   bool addTraining();
   bool checkTrained(const TrainingFacts &facts);
@@ -211,6 +213,15 @@ bool Drafter::findLoss(const archive::ExportedProgram &program) {
   return true;
 }
 
+/// False, after an error, if a step of one microbatch on each rank has more samples than a size can count.
+bool Drafter::fitsOneStep(const AdoptedNumber &microBatch, int64_t shards) {
+  if (microBatch.value <= std::numeric_limits<int64_t>::max() / shards)
+    return true;
+  reports.error(microBatch.range, std::to_string(microBatch.value) + " samples on each of " + std::to_string(shards) +
+                                      " ranks are more than a size can count");
+  return false;
+}
+
 /// Gives a symbolic batch the size that a foreign plan states. Returns the samples of a step, where they are known.
 std::optional<int64_t> Drafter::setBatch() {
   auto input = llvm::find_if(model.inputs, [](const OutlineValue &value) { return !value.dims.empty(); });
@@ -231,6 +242,8 @@ std::optional<int64_t> Drafter::setBatch() {
   }
   if (training.globalBatch)
     draft.exampleExtents[batch.symbol] = training.globalBatch->value;
+  else if (training.microBatch && !fitsOneStep(*training.microBatch, shards))
+    return std::nullopt;
   else if (training.microBatch)
     draft.exampleExtents[batch.symbol] = training.microBatch->value * shards;
   auto known = draft.exampleExtents.find(batch.symbol);

@@ -52,7 +52,8 @@ std::optional<std::vector<DraftAxis>> meshplan::draftMesh(const AdoptedMesh &ado
     return std::nullopt;
   }
   int64_t data = adopted.data ? adopted.data->value : *ranks / tensor;
-  if (ranks && data * tensor != *ranks) {
+  // Divided, because the product of two numbers of a foreign plan may overflow.
+  if (ranks && (*ranks % tensor != 0 || *ranks / tensor != data)) {
     SourceRange place = adopted.data && adopted.data->range.hasLine() ? adopted.data->range
                         : adopted.tensor                              ? adopted.tensor->range
                                                                       : SourceRange{file};

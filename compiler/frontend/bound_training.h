@@ -136,7 +136,8 @@ enum class LrScheduleKind { Constant, Linear, Cosine, Wsd };
 ///     cosine                  p = (s - warmup) / (steps - warmup), g = (1 + cos(pi * p)) / 2
 ///     wsd                     p = max(0, s - (steps - decay)) / decay, g = 1 - p
 ///
-/// Steps `warmup - 1` and `warmup` take the full lr, and `min` is reached at step `steps`, the first one after the end.
+/// Steps `warmup - 1` and, if it is before the end, `warmup` take the full lr, and `min` is reached at step `steps`,
+/// the first one after the end.
 struct LrSchedule {
   LrScheduleKind kind = LrScheduleKind::Constant;
   int64_t warmup = 0; ///< number of steps; at most `steps - decay`

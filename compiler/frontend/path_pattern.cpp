@@ -31,10 +31,13 @@ public:
   PatternSequence run();
 
 private:
+  /// What precedes a location. After a brace more than one of these may be true, each of other alternatives.
   struct Border {
-    bool atStart;        ///< a component begins here
+    bool atStart;        ///< a component begins here, so none may end
+    bool isInside;       ///< a component has begun, so `**` and quotes may not
     const char *mustEnd; ///< the error if no component ends here, after `**` or quotes; else null
   };
+  static constexpr Border start{true, false, nullptr};
 
   void fail(std::string message);
   PatternSequence sequence(Border &border);
@@ -96,7 +99,7 @@ constexpr int64_t mostExpandedNodes = 4'000'000;
 } // namespace
 
 PatternSequence PatternReader::run() {
-  Border border{true, nullptr};
+  Border border = start;
   PatternSequence result = sequence(border);
   if (position != text.size())
     fail("unexpected '" + text.substr(position, 1).str() + "'");
@@ -125,7 +128,7 @@ PatternNode PatternReader::node(Border &border) {
   if (c == '.') {
     if (border.atStart)
       fail("a component is empty");
-    border = {true, nullptr};
+    border = start;
     ++position;
     return characterNode(c);
   }
@@ -136,43 +139,45 @@ PatternNode PatternReader::node(Border &border) {
   if (text.substr(position).starts_with("**"))
     return doubleStar(border);
   ++position;
-  border = {false, nullptr};
+  border = {false, true, nullptr};
   return c == '*' ? PatternNode{PatternNode::Kind::Star, 0, {}, "*"} : characterNode(c);
 }
 
 PatternNode PatternReader::doubleStar(Border &border) {
-  if (!border.atStart)
+  if (border.isInside)
     fail(wholeStars);
   position += 2;
-  border = {false, wholeStars};
+  border = {false, true, wholeStars};
   return {PatternNode::Kind::DoubleStar, 0, {}, "**"};
 }
 
 PatternSequence PatternReader::quotes(Border &border) {
-  if (!border.atStart)
+  if (border.isInside)
     fail(border.mustEnd ? border.mustEnd : wholeInQuotes);
   size_t begin = position;
   position += quotedSize(text.substr(begin));
-  border = {false, wholeInQuotes};
+  border = {false, true, wholeInQuotes};
   return literalPattern(withoutQuotes(text.slice(begin, position)));
 }
 
 PatternNode PatternReader::braces(Border &border) {
   size_t begin = position++;
   PatternNode result{PatternNode::Kind::Alternatives, 0, {}, ""};
-  Border after{false, nullptr};
+  Border after{false, false, nullptr};
   for (bool more = true; more && problem.empty();) {
     skipBlanks();
+    // Each alternative stands where the brace stands, and after the brace the pattern is in the state of all
+    // alternatives at the same time: what any of them forbids is forbidden.
+    Border inside{false, true, nullptr};
     if (!range(result)) {
-      // Each alternative stands where the brace stands, and after the brace the pattern is in the state of all
-      // alternatives at the same time: what any of them forbids is forbidden.
-      Border inside = border;
+      inside = border;
       result.alternatives.push_back(sequence(inside));
-      if (result.alternatives.back().empty() || (inside.atStart && !border.atStart))
+      if (result.alternatives.back().empty())
         fail("an alternative is empty");
-      after.atStart |= inside.atStart;
-      after.mustEnd = after.mustEnd ? after.mustEnd : inside.mustEnd;
     }
+    after.atStart |= inside.atStart;
+    after.isInside |= inside.isInside;
+    after.mustEnd = after.mustEnd ? after.mustEnd : inside.mustEnd;
     skipBlanks();
     more = position < text.size() && text[position] == ',';
     position += more;

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/base/base.h"
+#include "runtime/schema/rate_schedule.h"
 
 using namespace mlir;
 using namespace meshplan::base;
@@ -47,21 +48,30 @@ LogicalResult InitAttr::verify(EmitError emitError, InitKind kind, FloatAttr val
       failed(check(high, hasBounds, "high")) || failed(check(mean, hasWidth, "mean")) ||
       failed(check(std, hasWidth, "std")) || failed(check(elements, kind == InitKind::given, "elements")))
     return failure();
-  // Equal bounds and a width of zero are distributions too; the language refuses them as mistakes.
-  if (hasBounds && numberOf(low) > numberOf(high)) // B5
-    return emitError() << "low is " << numberOf(low) << " and high is " << numberOf(high);
-  if (hasWidth && numberOf(std) < 0) // B5
-    return emitError() << "std is " << numberOf(std) << ", must be 0 or more";
+  // As the language and the loader of the artifact require it.
+  for (FloatAttr number : {value, low, high, mean, std})
+    if (number && !number.getValue().isFinite()) // B5
+      return emitError() << "a number of '" << stringifyInitKind(kind) << "' is " << numberOf(number);
+  if (hasBounds && numberOf(low) >= numberOf(high)) // B5
+    return emitError() << "low is " << numberOf(low) << " and high is " << numberOf(high) << ", must be above low";
+  if (hasWidth && numberOf(std) <= 0) // B5
+    return emitError() << "std is " << numberOf(std) << ", must be above 0";
   return success();
 }
 
 LogicalResult RateScheduleAttr::verify(EmitError emitError, RateKind kind, int64_t warmup, int64_t steps, int64_t decay,
-                                       FloatAttr) {
+                                       FloatAttr min) {
   if (warmup < 0 || steps < 0 || decay < 0) // B6
     return emitError() << "warmup " << warmup << ", steps " << steps << " and decay " << decay
                        << " must all be 0 or more";
   if (kind != RateKind::constant && steps == 0) // B7
     return emitError() << "'" << stringifyRateKind(kind) << "' needs the number of steps";
+  if (kind == RateKind::wsd && decay == 0) // B7
+    return emitError() << "'wsd' needs the number of steps of the decay";
+  if (kind != RateKind::constant && !isWithinSteps(warmup, decay, steps)) // B9
+    return emitError() << "warmup " << warmup << " and decay " << decay << " take more than steps " << steps;
+  if (min && !isRateMinimum(numberOf(min))) // B10
+    return emitError() << "min is " << numberOf(min) << ", must be from 0 to 1";
   return success();
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/artifact/meaning.h"
 
 #include "runtime/artifact/vector_range.h"
+#include "runtime/schema/rate_schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -161,11 +162,15 @@ Status verifySetting(const artifact::Setting &setting, const artifact::Program &
   if (!schedule)
     return Status();
   bool isKnown = schedule->kind() >= artifact::RateKind::MIN && schedule->kind() <= artifact::RateKind::MAX;
-  // The rate divides by these differences.
-  bool fits = schedule->warmup() >= 0 && schedule->steps() >= 0 && schedule->decay() >= 0 &&
-              (schedule->kind() == artifact::RateKind::constant || schedule->warmup() < schedule->steps()) &&
-              (schedule->kind() != artifact::RateKind::wsd || schedule->decay() > 0);
-  return isKnown && fits ? Status() : corrupted("the learning rate schedule ends before it begins");
+  if (!isKnown)
+    return corrupted("a learning rate schedule of kind ", int(schedule->kind()), ", which does not exist");
+  int64_t warmup = schedule->warmup(), decay = schedule->decay(), steps = schedule->steps();
+  // A constant rate has a warm-up and no end.
+  bool fits = schedule->kind() == artifact::RateKind::constant ? warmup >= 0 : isWithinSteps(warmup, decay, steps);
+  if (!fits || (schedule->kind() == artifact::RateKind::wsd && decay == 0))
+    return corrupted("a learning rate schedule of warmup ", warmup, ", decay ", decay, " and steps ", steps);
+  return isRateMinimum(schedule->min()) ? Status()
+                                        : corrupted("a learning rate that ends at ", schedule->min(), " of itself");
 }
 
 /// Each parameter, state and accumulator has at most one update: two updates of it would depend on their order.

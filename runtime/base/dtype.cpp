@@ -30,7 +30,23 @@ constexpr std::array<DTypeRow, 10> rows = {{{"f32", "F32", 4},
                                             {"u8", "U8", 1},
                                             {"bool", "BOOL", 1}}};
 
-const DTypeRow &rowOf(DType dtype) { return rows[static_cast<size_t>(dtype)]; }
+const DTypeRow &rowOf(DType dtype) {
+  // Without a default, so that an enumerator without a row does not compile.
+  switch (dtype) {
+  case DType::f32:
+  case DType::f64:
+  case DType::f16:
+  case DType::bf16:
+  case DType::i64:
+  case DType::i32:
+  case DType::i16:
+  case DType::i8:
+  case DType::u8:
+  case DType::boolean:
+    break;
+  }
+  return rows[static_cast<size_t>(dtype)];
+}
 
 /// Converts to a float that rounds to every narrower type exactly as `value` would. It rounds to odd: toward zero, with
 /// the last bit set if anything was cut off. So the second rounding never sees a false tie. Example: 1 + 2^-8 + 2^-40
@@ -91,12 +107,15 @@ int64_t dtypeSize(DType dtype) { return rowOf(dtype).size; }
 std::string_view dtypeName(DType dtype) { return rowOf(dtype).name; }
 std::string_view safetensorsName(DType dtype) { return rowOf(dtype).safetensors; }
 
-std::optional<DType> dtypeOfSafetensorsName(std::string_view name) {
+static std::optional<DType> findRow(std::string_view DTypeRow::*column, std::string_view name) {
   for (size_t i = 0; i < rows.size(); ++i)
-    if (rows[i].safetensors == name)
+    if (rows[i].*column == name)
       return static_cast<DType>(i);
   return std::nullopt;
 }
+
+std::optional<DType> dtypeOfName(std::string_view name) { return findRow(&DTypeRow::name, name); }
+std::optional<DType> dtypeOfSafetensorsName(std::string_view name) { return findRow(&DTypeRow::safetensors, name); }
 
 bool isFloat(DType dtype) {
   return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;

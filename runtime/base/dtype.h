@@ -24,6 +24,7 @@ int64_t dtypeSize(DType dtype);
 
 /// "f32", "bf16", "i64", "bool": as plans and messages write it.
 std::string_view dtypeName(DType dtype);
+std::optional<DType> dtypeOfName(std::string_view name);
 
 /// "F32", "BF16", "I64", "BOOL": as a safetensors header writes it.
 std::string_view safetensorsName(DType dtype);

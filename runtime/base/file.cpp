@@ -206,6 +206,28 @@ Status flushFolder(const std::string &path) {
   return Status();
 }
 
+Status flushParent(const std::string &path) {
+  std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  return flushFolder(parent.empty() ? "." : parent.string());
+}
+
+Status makeFolders(const std::string &path) {
+  std::error_code error;
+  std::vector<std::string> made;
+  // A path is not normalized: where it leads through a link, `..` is not the parent in the text.
+  for (std::filesystem::path each = path; !each.empty() && !std::filesystem::exists(each, error);
+       each = each.parent_path())
+    made.push_back(each);
+  if (!std::filesystem::create_directories(path, error) && error) {
+    errno = error.value();
+    return systemError(path, "make folder");
+  }
+  // A new folder is durable only when the entry in its parent is.
+  for (const std::string &each : made)
+    MESHPLAN_RETURN_IF_ERROR(flushParent(each));
+  return Status();
+}
+
 Status writeFileAtomically(const std::string &path, std::span<const std::byte> bytes) {
   MESHPLAN_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(path));
   MESHPLAN_RETURN_IF_ERROR(file.write(0, bytes));

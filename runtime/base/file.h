@@ -110,6 +110,12 @@ private:
 /// reason.
 Status flushFolder(const std::string &path);
 
+/// Flushes the folder in which `path` is an entry, as flushFolder does.
+Status flushParent(const std::string &path);
+
+/// Creates a folder and its parents, as far as they do not exist, durably. notFound or io, with path and reason.
+Status makeFolders(const std::string &path);
+
 /// Writes a whole file. On failure the previous content is untouched.
 Status writeFileAtomically(const std::string &path, std::span<const std::byte> bytes);
 

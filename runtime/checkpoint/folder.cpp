@@ -93,18 +93,6 @@ bool meshplan::isOfFolder(const std::string &checkpoint, const std::string &fold
   return !checkpoint.empty() && std::filesystem::equivalent(parent, folder, ignored);
 }
 
-/// Creates the folder and its parents, durably.
-static Status makeFolder(const std::string &path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return Status();
-  if (!std::filesystem::create_directories(path, error) && error)
-    return failed("make folder", path, error.value());
-  // A new folder is durable only when the entry in its parent is.
-  std::filesystem::path whole = std::filesystem::absolute(path, error).lexically_normal();
-  return flushFolder(whole.has_filename() ? whole.parent_path() : whole.parent_path().parent_path());
-}
-
 /// The owner that is recorded in the lock file, "process 1234 on node0"; "another process" if it cannot be read.
 static std::string ownerOf(int descriptor) {
   char text[256];
@@ -122,7 +110,7 @@ static Status writeOwner(int descriptor, const std::string &path) {
 }
 
 Expected<CheckpointFolder> CheckpointFolder::open(const std::string &path, int64_t keep) {
-  MESHPLAN_RETURN_IF_ERROR(makeFolder(path));
+  MESHPLAN_RETURN_IF_ERROR(makeFolders(path));
   std::string lockPath = path + lockFile;
   // The file is never removed: another process may have opened it, and would then lock a removed file. It is locked on
   // the file system and not by a process id in the file: an id says nothing on another machine, and may be reused on
@@ -199,7 +187,7 @@ Status CheckpointFolder::commit(int64_t step) {
   //
   //   before the rename        the incomplete folder; the earlier checkpoints are complete
   //   between both flushes     either name, and a complete content under it
-  //   after the second flush   the new checkpoint, and possibly an old one too many
+  //   after the second flush   the new checkpoint, and possibly old ones too many, each of them complete
   //
   // The next run removes every hidden name (removeLeftovers), and old checkpoints when it commits.
   std::string made = incompletePath(path, step);
@@ -215,16 +203,21 @@ Status CheckpointFolder::discard(int64_t step) { return removeAll(incompletePath
 Status CheckpointFolder::removeOld(int64_t newest) const {
   MESHPLAN_ASSIGN_OR_RETURN(std::vector<SavedCheckpoint> found, listCheckpoints(path));
   int64_t others = static_cast<int64_t>(found.size()) - keep;
+  std::vector<std::string> renamed;
   for (const SavedCheckpoint &old : found) {
     // Checkpoints of later steps than the newest are of another training (checkGoesOn); they are not this run's to
     // remove.
     if (keep == 0 || others-- <= 0 || old.step >= newest)
       break;
-    // Renamed first: a half-removed folder must not look like a checkpoint.
-    std::string removed = removedPath(path, old.step);
-    if (::rename(old.path.c_str(), removed.c_str()) != 0)
+    renamed.push_back(removedPath(path, old.step));
+    if (::rename(old.path.c_str(), renamed.back().c_str()) != 0)
       return failed("remove", old.path, errno);
-    MESHPLAN_RETURN_IF_ERROR(removeAll(removed));
   }
+  // Renamed first, and durably: a half-removed folder must not look like a checkpoint, also after a crash of the
+  // machine.
+  if (!renamed.empty())
+    MESHPLAN_RETURN_IF_ERROR(flushFolder(path));
+  for (const std::string &removed : renamed)
+    MESHPLAN_RETURN_IF_ERROR(removeAll(removed));
   return Status();
 }

@@ -25,7 +25,9 @@ Expected<NewFolder> NewFolder::create(const std::string &path) {
   // Takes only the random suffix of these names.
   MESHPLAN_ASSIGN_OR_RETURN(AtomicFile::Names names, AtomicFile::chooseNames(withoutSlash(path) + "/x"));
   NewFolder folder(withoutSlash(path), withoutSlash(path) + names.temporary.substr(names.temporary.rfind('.')));
-  std::filesystem::create_directories(folder.temporary, error);
+  if (std::string parent = std::filesystem::path(folder.path).parent_path(); !parent.empty())
+    MESHPLAN_RETURN_IF_ERROR(makeFolders(parent));
+  std::filesystem::create_directory(folder.temporary, error);
   if (error)
     return Status::error(StatusCode::io, "cannot write '", path, "': ", error.message());
   return folder;
@@ -44,5 +46,5 @@ Status NewFolder::commit() {
   if (::rename(temporary.c_str(), path.c_str()) != 0)
     return Status::error(StatusCode::io, "cannot write '", path, "': ", std::strerror(errno));
   temporary.clear();
-  return Status();
+  return flushParent(path);
 }

@@ -22,7 +22,7 @@ public:
   /// The folder to create its files in, until commit.
   const std::string &place() const { return temporary; }
 
-  /// Flushes it and renames it to its name.
+  /// Flushes it and renames it to its name, durably.
   Status commit();
 
 private:

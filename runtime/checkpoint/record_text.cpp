@@ -150,10 +150,8 @@ public:
   }
 
   DType dtype() {
-    std::string name = text("dtype");
-    for (int number = 0; number <= static_cast<int>(DType::boolean); ++number)
-      if (dtypeName(static_cast<DType>(number)) == name)
-        return static_cast<DType>(number);
+    if (std::optional<DType> dtype = dtypeOfName(text("dtype")))
+      return *dtype;
     fail("'dtype' is not an element type");
     return DType::f32;
   }

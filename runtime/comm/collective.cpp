@@ -5,15 +5,11 @@
 #include "runtime/schema/extent.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace meshplan {
 
 namespace {
-
-constexpr std::array<std::string_view, 9> names = {
-    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "permute", "broadcast", "barrier", "send", "receive"};
 
 Piece pieceOf(std::span<const int64_t> counts, int64_t index) {
   return {std::accumulate(counts.begin(), counts.begin() + index, int64_t(0)), counts[index]};
@@ -63,7 +59,29 @@ bool isReduction(CollectiveKind kind) {
 
 } // namespace
 
-std::string_view collectiveName(CollectiveKind kind) { return names[static_cast<size_t>(kind)]; }
+std::string_view collectiveName(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::allReduce:
+    return "all-reduce";
+  case CollectiveKind::allGather:
+    return "all-gather";
+  case CollectiveKind::reduceScatter:
+    return "reduce-scatter";
+  case CollectiveKind::allToAll:
+    return "all-to-all";
+  case CollectiveKind::permute:
+    return "permute";
+  case CollectiveKind::broadcast:
+    return "broadcast";
+  case CollectiveKind::barrier:
+    return "barrier";
+  case CollectiveKind::send:
+    return "send";
+  case CollectiveKind::receive:
+    return "receive";
+  }
+  return "unknown collective";
+}
 
 std::string describe(const Collective &collective, std::string_view group) {
   std::ostringstream text;

@@ -19,7 +19,6 @@
 
 namespace meshplan {
 
-/// wire.cpp names the last one.
 enum class CollectiveKind : uint8_t {
   allReduce,
   allGather,

@@ -4,6 +4,72 @@
 
 using namespace meshplan;
 
+// The enumerators that a message may have. The switches have no default, so that an enumerator that is missing here
+// does not compile.
+
+static bool isKnown(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::allReduce:
+  case CollectiveKind::allGather:
+  case CollectiveKind::reduceScatter:
+  case CollectiveKind::allToAll:
+  case CollectiveKind::permute:
+  case CollectiveKind::broadcast:
+  case CollectiveKind::barrier:
+  case CollectiveKind::send:
+  case CollectiveKind::receive:
+    return true;
+  }
+  return false;
+}
+
+static bool isKnown(DType dtype) {
+  switch (dtype) {
+  case DType::f32:
+  case DType::f64:
+  case DType::f16:
+  case DType::bf16:
+  case DType::i64:
+  case DType::i32:
+  case DType::i16:
+  case DType::i8:
+  case DType::u8:
+  case DType::boolean:
+    return true;
+  }
+  return false;
+}
+
+static bool isKnown(Reduction reduction) {
+  switch (reduction) {
+  case Reduction::sum:
+  case Reduction::max:
+  case Reduction::min:
+    return true;
+  }
+  return false;
+}
+
+static bool isFailure(StatusCode code) {
+  switch (code) {
+  case StatusCode::invalid:
+  case StatusCode::notFound:
+  case StatusCode::corrupted:
+  case StatusCode::unsupported:
+  case StatusCode::io:
+  case StatusCode::timeout:
+  case StatusCode::peerLost:
+  case StatusCode::aborted:
+  case StatusCode::numericFault:
+  case StatusCode::outOfMemory:
+  case StatusCode::internal:
+    return true;
+  case StatusCode::ok:
+    return false;
+  }
+  return false;
+}
+
 void WireWriter::append(const void *data, size_t size) {
   const std::byte *begin = static_cast<const std::byte *>(data);
   bytes.insert(bytes.end(), begin, begin + size);
@@ -49,11 +115,17 @@ std::vector<int64_t> WireReader::takeCounts() {
   return counts;
 }
 
+template <typename T> T WireReader::takeEnumerator() {
+  auto value = take<T>();
+  failed |= !isKnown(value);
+  return failed ? T() : value;
+}
+
 Collective WireReader::takeCollective() {
   Collective collective;
-  collective.kind = takeEnumerator(CollectiveKind::receive);
-  collective.dtype = takeEnumerator(DType::boolean);
-  collective.reduction = takeEnumerator(Reduction::min);
+  collective.kind = takeEnumerator<CollectiveKind>();
+  collective.dtype = takeEnumerator<DType>();
+  collective.reduction = takeEnumerator<Reduction>();
   collective.count = take<int64_t>();
   collective.sendCounts = takeCounts();
   collective.receiveCounts = takeCounts();
@@ -67,8 +139,7 @@ Status WireReader::takeStatus() {
   auto code = take<StatusCode>();
   std::string text = takeText();
   // An unknown code of another version must not become success.
-  bool isFailure = code > StatusCode::ok && code <= StatusCode::internal;
-  return {isFailure ? code : StatusCode::aborted, std::move(text)};
+  return {isFailure(code) ? code : StatusCode::aborted, std::move(text)};
 }
 
 /// A corrupt length must not cause a huge allocation, so it is bounded by the bytes that are left.

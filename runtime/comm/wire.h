@@ -59,12 +59,7 @@ public:
   bool complete() const { return !failed && rest.empty(); }
 
 private:
-  /// For an enumeration that starts at 0 and has no gaps.
-  template <typename T> T takeEnumerator(T last) {
-    auto value = take<T>();
-    failed |= static_cast<uint8_t>(value) > static_cast<uint8_t>(last);
-    return failed ? T() : value;
-  }
+  template <typename T> T takeEnumerator();
   size_t takeLength(size_t elementSize);
   void copy(void *target, size_t size);
 

@@ -11,15 +11,20 @@ using namespace meshplan;
 
 Status FileFeed::read(const FeedRequest &request, std::span<std::byte> out) const {
   MESHPLAN_ASSIGN_OR_RETURN(const StoredTensor *tensor, source.require(request.names, request.shape));
-  Status status = source.read(*tensor, request.ranges, request.dtype, out, request.share);
-  // If the file was truncated, this is the reason of any other failure.
-  MESHPLAN_RETURN_IF_ERROR(checkMapFaults());
-  MESHPLAN_RETURN_IF_ERROR(status);
+  MESHPLAN_RETURN_IF_ERROR(readStored(*tensor, request, out, request.share));
   // A tied weight may be stored twice. If the copies differ, either choice would be wrong for half of the model.
   for (const std::string &name : request.names)
     if (const StoredTensor *other = source.find(name); other && other != tensor)
       MESHPLAN_RETURN_IF_ERROR(checkSame(*tensor, *other, request, out));
   return Status();
+}
+
+Status FileFeed::readStored(const StoredTensor &tensor, const FeedRequest &request, std::span<std::byte> out,
+                            ReaderShare share) const {
+  Status status = source.read(tensor, request.ranges, request.dtype, out, share);
+  // If the file was truncated, this is the reason of any other failure.
+  MESHPLAN_RETURN_IF_ERROR(checkMapFaults());
+  return status;
 }
 
 void FileFeed::announce(const FeedRequest &request) const {
@@ -35,7 +40,7 @@ Status FileFeed::checkSame(const StoredTensor &tensor, const StoredTensor &other
     return Status();
   MESHPLAN_RETURN_IF_ERROR(source.require({&other.name, 1}, request.shape).status());
   std::vector<std::byte> own(bytes.size());
-  MESHPLAN_RETURN_IF_ERROR(source.read(other, request.ranges, request.dtype, own));
+  MESHPLAN_RETURN_IF_ERROR(readStored(other, request, own, {}));
   if (std::ranges::equal(own, bytes))
     return Status();
   return Status::error(StatusCode::invalid, source.path(), ": tensors '", tensor.name, "' and '", other.name,

@@ -47,6 +47,8 @@ public:
   std::vector<std::string> filePaths() const { return source.filePaths(); }
 
 private:
+  Status readStored(const StoredTensor &tensor, const FeedRequest &request, std::span<std::byte> out,
+                    ReaderShare share) const;
   Status checkSame(const StoredTensor &tensor, const StoredTensor &other, const FeedRequest &request,
                    std::span<const std::byte> bytes) const;
 

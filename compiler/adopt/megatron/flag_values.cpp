@@ -28,8 +28,14 @@ std::optional<int64_t> FlagValues::integer(StringRef name, int64_t least) const 
     return std::nullopt;
   int64_t value = 0;
   const FlagWord &text = flag->values.front();
-  if (!StringRef(text.text).getAsInteger(10, value) && value >= least)
+  bool isWhole = !StringRef(text.text).getAsInteger(10, value);
+  if (isWhole && value >= least && value <= mostWhole)
     return value;
+  if (isWhole && value > mostWhole) {
+    diagnostics.error(text.range,
+                      "'" + text.text + "' of '" + shown(name) + "' is more than " + std::to_string(mostWhole));
+    return std::nullopt;
+  }
   diagnostics
       .error(text.range,
              "'" + text.text + "' of '" + shown(name) + "' is not a whole number of at least " + std::to_string(least))
@@ -49,6 +55,15 @@ std::optional<double> FlagValues::number(StringRef name) const {
     return std::nullopt;
   }
   return value;
+}
+
+std::optional<double> FlagValues::fraction(StringRef name) const {
+  std::optional<double> value = number(name);
+  if (!value || *value <= 1)
+    return value;
+  const FlagWord &text = find(name)->values.front();
+  diagnostics.error(text.range, "'" + text.text + "' of '" + shown(name) + "' is not a number from 0 to 1");
+  return std::nullopt;
 }
 
 std::optional<AdoptedNumber> FlagValues::size(StringRef name) const {

@@ -21,8 +21,9 @@ public:
 
   const MegatronFlag *find(llvm::StringRef name) const;
   bool has(llvm::StringRef name) const { return find(name) != nullptr; }
-  std::optional<int64_t> integer(llvm::StringRef name, int64_t least = 1) const;
-  std::optional<double> number(llvm::StringRef name) const; ///< not negative
+  std::optional<int64_t> integer(llvm::StringRef name, int64_t least = 1) const; ///< at most mostWhole
+  std::optional<double> number(llvm::StringRef name) const;                      ///< not negative
+  std::optional<double> fraction(llvm::StringRef name) const;                    ///< from 0 to 1
   std::optional<AdoptedNumber> size(llvm::StringRef name) const;
   /// A word. One that is not allowed is reported, and returned anyway.
   std::string word(llvm::StringRef name, llvm::StringRef otherwise, llvm::ArrayRef<std::string> allowed) const;

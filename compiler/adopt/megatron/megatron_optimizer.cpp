@@ -80,7 +80,7 @@ void OptimizerReader::addSchedule(AdoptedOptimizer &optimizer, double lr) {
   schedule.style = word("lr-decay-style", "linear", {"constant", "linear", "cosine", "inverse-square-root", "WSD"});
   schedule.least = number("min-lr").value_or(0);
   checkUnits();
-  std::optional<double> part = number("lr-warmup-fraction");
+  std::optional<double> part = fraction("lr-warmup-fraction");
   if (schedule.style != "constant" || part)
     schedule.steps = has("lr-decay-iters") || has("lr-decay-samples") ? steps("lr-decay-iters", "lr-decay-samples")
                                                                       : steps("train-iters", "train-samples");

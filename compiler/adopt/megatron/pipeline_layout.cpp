@@ -59,9 +59,10 @@ size_t LayoutReader::readCount(bool isNeeded) {
 }
 
 void LayoutReader::append(StringRef item, size_t count) {
-  if (item.size() * count + letters.size() > most)
+  // A division, because a product may overflow.
+  if (count > 0 && item.size() > (most - letters.size()) / count)
     return fail(at, "more than 100000 layers");
-  for (size_t index = 0; index < count; ++index)
+  for (size_t index = 0; index < count && !item.empty(); ++index)
     letters += item;
 }
 

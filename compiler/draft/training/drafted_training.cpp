@@ -176,9 +176,9 @@ int64_t TrainingDrafter::microbatches() {
   if (!training.microBatch || !facts.batch || (training.globalBatch && training.globalBatch->value != *facts.batch))
     return 1;
   int64_t ranks = facts.splitsBatch ? shardsOfRole(facts.mesh, AxisRole::data) : 1;
-  int64_t part = training.microBatch->value * ranks;
-  if (*facts.batch % part == 0)
-    return *facts.batch / part;
+  int64_t parts = *facts.batch / training.microBatch->value;
+  if (*facts.batch % training.microBatch->value == 0 && parts % ranks == 0)
+    return parts / ranks;
   diagnostics.error(training.microBatch->range, "a batch of " + std::to_string(*facts.batch) +
                                                     " is not a multiple of " +
                                                     std::to_string(training.microBatch->value) +

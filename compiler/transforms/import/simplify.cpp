@@ -49,7 +49,7 @@ public:
       if (isTrainable(argument))
         trained.insert(argument);
     for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
-      splitComposite(call);
+      hasFailed |= failed(splitComposite(call));
     for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
       visit(call);
     eraseUnread(block);

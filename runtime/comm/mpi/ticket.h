@@ -30,7 +30,8 @@ public:
 
   // For the progress thread.
 
-  /// Records progress: a peer has started it, or data has moved. This restarts the time-out.
+  /// Records progress: a peer has started it, or data has moved. Data that moves restarts the time-out. A start does
+  /// not: every peer has to start within `limit`, however many others do.
   void update(Progress progress);
   /// Ends it, once: the rank's buffers are no longer used.
   void finish(Status status);
@@ -39,8 +40,8 @@ public:
 
   // For the rank's thread.
 
-  /// False if there was no progress for `limit`. As long as data moves the wait continues, however long it takes. Calls
-  /// `beforeEnd`, if given, `lead` before it gives up.
+  /// False if a peer has not started it within `limit`, or no data has moved for `limit`. As long as data moves the
+  /// wait continues, however long it takes. Calls `beforeEnd`, if given, `lead` before it gives up.
   bool wait(std::chrono::milliseconds limit, std::chrono::milliseconds lead = {},
             const std::function<void()> &beforeEnd = nullptr);
   bool finished() const;

@@ -33,7 +33,10 @@ double meshplan::rateFactor(const artifact::RateSchedule &schedule, int64_t step
   bool isLate = schedule.kind() == artifact::RateKind::wsd;
   int64_t length = isLate ? schedule.decay() : schedule.steps() - schedule.warmup();
   int64_t begin = schedule.steps() - length;
-  double p = static_cast<double>(std::clamp<int64_t>(step - begin, 0, length)) / static_cast<double>(length);
+  // After the last step nothing is divided: a warm-up of all steps leaves no step to fall in.
+  double p = step >= schedule.steps()
+                 ? 1
+                 : static_cast<double>(std::max<int64_t>(step - begin, 0)) / static_cast<double>(length);
   return schedule.min() + (1 - schedule.min()) * descent(schedule.kind(), p);
 }
 

@@ -79,14 +79,26 @@ module attributes {test.attr = #base.init<kind = given>} {}
 // -----
 
 // B5
-// expected-error @below {{low is 2.000000e+00 and high is 1.000000e+00}}
+// expected-error @below {{low is 2.000000e+00 and high is 1.000000e+00, must be above low}}
 module attributes {test.attr = #base.init<kind = uniform, low = 2.0, high = 1.0>} {}
 
 // -----
 
 // B5
-// expected-error @below {{std is -1.000000e+00, must be 0 or more}}
-module attributes {test.attr = #base.init<kind = normal, mean = 0.0, std = -1.0>} {}
+// expected-error @below {{low is 1.000000e+00 and high is 1.000000e+00, must be above low}}
+module attributes {test.attr = #base.init<kind = uniform, low = 1.0, high = 1.0>} {}
+
+// -----
+
+// B5
+// expected-error @below {{std is 0.000000e+00, must be above 0}}
+module attributes {test.attr = #base.init<kind = normal, mean = 0.0, std = 0.0>} {}
+
+// -----
+
+// B5
+// expected-error @below {{a number of 'normal' is nan}}
+module attributes {test.attr = #base.init<kind = normal, mean = 0.0, std = 0x7FF8000000000000 : f64>} {}
 
 // -----
 
@@ -99,6 +111,30 @@ module attributes {test.attr = #base.rate_schedule<kind = linear, warmup = -1, s
 // B7
 // expected-error @below {{'cosine' needs the number of steps}}
 module attributes {test.attr = #base.rate_schedule<kind = cosine>} {}
+
+// -----
+
+// B7
+// expected-error @below {{'wsd' needs the number of steps of the decay}}
+module attributes {test.attr = #base.rate_schedule<kind = wsd, steps = 8>} {}
+
+// -----
+
+// B9
+// expected-error @below {{warmup 6 and decay 3 take more than steps 8}}
+module attributes {test.attr = #base.rate_schedule<kind = wsd, warmup = 6, steps = 8, decay = 3>} {}
+
+// -----
+
+// B9
+// expected-error @below {{warmup 9 and decay 0 take more than steps 8}}
+module attributes {test.attr = #base.rate_schedule<kind = linear, warmup = 9, steps = 8>} {}
+
+// -----
+
+// B10
+// expected-error @below {{min is 2.000000e+00, must be from 0 to 1}}
+module attributes {test.attr = #base.rate_schedule<kind = linear, steps = 8, min = 2.0>} {}
 
 // -----
 

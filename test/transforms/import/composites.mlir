@@ -68,6 +68,14 @@ func.func @chain(%x: tensor<8xf32>, %y: tensor<8x2xf32>, %z: tensor<2x9xf32>) ->
   return %0 : tensor<9xf32>
 }
 
+// CHECK-LABEL: func.func @chain_of_matrices
+// CHECK-NEXT: %[[FIRST:.*]] = plan.call "aten.mm.default"(%arg0, %arg1) {{.*}} -> tensor<3x2xf32>
+// CHECK-NEXT: plan.call "aten.mm.default"(%[[FIRST]], %arg2) {{.*}} -> tensor<3x9xf32>
+func.func @chain_of_matrices(%x: tensor<3x8xf32>, %y: tensor<8x2xf32>, %z: tensor<2x9xf32>) -> tensor<3x9xf32> {
+  %0 = plan.call "aten.chain_matmul.default"(%x, %y, %z) {matrices = [#base.operand<0>, #base.operand<1>, #base.operand<2>]} : (tensor<3x8xf32>, tensor<8x2xf32>, tensor<2x9xf32>) -> tensor<3x9xf32>
+  return %0 : tensor<3x9xf32>
+}
+
 // An operand that is multiplied by 0 is not read: it may be NaN.
 // CHECK-LABEL: func.func @alone
 // CHECK-NEXT: %[[PRODUCT:.*]] = plan.call "aten.einsum.default"(%arg1, %arg2) {equation = "bij,bjk->ik",

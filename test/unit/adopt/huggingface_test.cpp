@@ -74,6 +74,37 @@ TEST_F(HuggingFace, ParametersAreDividedByTheirDims) {
       << "Llama 4 stores input features first";
 }
 
+// transformers looks for the rule of a parameter first, and then for that of its module, wherever they stand.
+TEST_F(HuggingFace, ARuleOfAParameterHoldsBesideThatOfItsModule) {
+  const char *clause = "self_attn.q_proj: replicate, parameter { weight: split 0 over tp }";
+  for (const char *plan : {R"("lm_head": "replicate", "model.layers.0.self_attn.q_proj.weight": "colwise",
+                              "model.layers.0.self_attn.q_proj": "replicate")",
+                           R"("lm_head": "replicate", "model.layers.0.self_attn.q_proj": "replicate",
+                              "model.layers.0.self_attn.q_proj.weight": "colwise")"}) {
+    std::string text = std::string("{\"tp_plan\": {") + plan + "}}";
+    EXPECT_THAT(clauses(text), ElementsAre(clause, "lm_head: replicate"));
+    std::optional<AdoptedPlan> adopted = adopt(text);
+    ASSERT_TRUE(adopted) << diagnostics.text();
+    const AdoptedStyle &style = adopted->styles->front();
+    EXPECT_TRUE(style.divides);
+    EXPECT_EQ(style.from, "colwise");
+  }
+}
+
+TEST_F(HuggingFace, OneRuleHoldsForAParameter) {
+  // transformers has one dictionary, in which a later plan replaces the rules of an earlier one.
+  std::string text = R"({"base_model_tp_plan": {"layers.*.self_attn.sinks": "colwise"},
+                         "tp_plan": {"model.layers.*.self_attn.sinks": "replicate"}})";
+  EXPECT_THAT(clauses(text), ElementsAre("self_attn: parameter { sinks: replicate }"));
+  std::optional<AdoptedPlan> plan = adopt(text);
+  ASSERT_TRUE(plan) << diagnostics.text();
+  EXPECT_FALSE(plan->styles->front().divides);
+  EXPECT_EQ(plan->styles->front().from, "replicate");
+  EXPECT_THAT(clauses(R"({"tp_plan": {"model.layers.*.self_attn.sinks": "replicate",
+                                      "model.layers.0.self_attn.sinks": "colwise"}})"),
+              ElementsAre("self_attn: parameter { sinks: split 0 over tp }"));
+}
+
 TEST_F(HuggingFace, SaysWhereItIsFrom) {
   std::optional<AdoptedPlan> plan = adopt(
       R"({"model": "M", "transformers": "5.1.0", "tp_plan": {"lm_head": "colwise_rep", "model.layers.*.mlp.experts": "gather"}})");

@@ -78,6 +78,7 @@ TEST_F(Megatron, WhatDataParallelRanksShare) {
   EXPECT_THAT(data("--ddp-bucket-size 256"), ElementsAre("", "bucket 1 KiB"));
   EXPECT_THAT(data("--ddp-bucket-size 250"), ElementsAre("", "bucket 1 KB"));
   EXPECT_THAT(data("--ddp-bucket-size 251"), ElementsAre("", "bucket 1004"));
+  EXPECT_THAT(data("--ddp-bucket-size 1000000000000000"), ElementsAre("", "bucket 4000000000 MB"));
   EXPECT_THAT(data("--data-parallel-sharding-strategy some"),
               ElementsAre("1:35: error: 'some' of '--data-parallel-sharding-strategy' is none of no_shard, optim, "
                           "optim_grads, optim_grads_params",
@@ -134,6 +135,27 @@ TEST_F(Megatron, Recomputation) {
                             "is nothing to recompute.");
   EXPECT_THAT(said(), ElementsAre("1:55: warning: 'mlp' of '--recompute-modules' is left out",
                                   "help: 'recompute PATH' names modules of the model"));
+}
+
+TEST_F(Megatron, WholeNumbersAreBounded) {
+  for (const char *flag : {"ddp-bucket-size", "tensor-model-parallel-size", "global-batch-size", "micro-batch-size"})
+    for (const char *number : {"1000000000000001", "9223372036854775807"}) {
+      EXPECT_FALSE(adopt(std::string("--") + flag + " " + number));
+      ASSERT_FALSE(said().empty()) << flag;
+      EXPECT_THAT(said().front(), testing::EndsWith(std::string("error: '") + number + "' of '--" + flag +
+                                                    "' is more than 1000000000000000"));
+    }
+  EXPECT_FALSE(adopt("--lr 1 --train-iters 9223372036854775807"));
+  EXPECT_THAT(said(), ElementsAre("1:22: error: '9223372036854775807' of '--train-iters' is more than "
+                                  "1000000000000000"));
+  EXPECT_FALSE(adopt("--micro-batch-size 9223372036854775808"));
+  EXPECT_THAT(said(), ElementsAre("1:20: error: '9223372036854775808' of '--micro-batch-size' is not a whole number "
+                                  "of at least 1"));
+  for (const char *fraction : {"1.5", "1e300"}) {
+    EXPECT_FALSE(adopt(std::string("--lr 1 --train-iters 100 --lr-warmup-fraction ") + fraction));
+    EXPECT_THAT(said(), ElementsAre(std::string("1:47: error: '") + fraction +
+                                    "' of '--lr-warmup-fraction' is not a number from 0 to 1"));
+  }
 }
 
 TEST_F(Megatron, BatchAndOptimizer) {

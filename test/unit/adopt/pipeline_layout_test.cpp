@@ -42,4 +42,10 @@ TEST(PipelineLayout, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(problem("Et|t"), "3: the last layer is L, the loss, and no other one is");
   EXPECT_EQ(problem("Em|tL"), "1: layers t come before layers m");
   EXPECT_EQ(problem("Et*99999999L"), "11: more than 100000 layers");
+  EXPECT_EQ(problem("E(tt|)*99999999L"), "15: more than 100000 layers");
+  // Twice this number is 2 in 64 bits, and with the letters before it this number is 0.
+  EXPECT_EQ(problem("E(tt)*9223372036854775809L"), "25: more than 100000 layers");
+  EXPECT_EQ(problem("Et*18446744073709551615L"), "23: more than 100000 layers");
+  EXPECT_EQ(problem("Et*18446744073709551616L"), "3: a number follows '*'");
+  EXPECT_EQ(problem("E()*18446744073709551615L"), "");
 }

@@ -52,6 +52,37 @@ TEST_F(YamlTree, AnAliasIsACopy) {
   EXPECT_EQ(root->find("c")->value.find("b")->value.text, "1");
 }
 
+TEST_F(YamlTree, AliasesOfAliasesAreBounded) {
+  // Each line has ten copies of the line before it: 10^8 values in eight lines.
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int line = 1; line < 8; ++line) {
+    std::string name = "a" + std::to_string(line), copy = "*a" + std::to_string(line - 1);
+    text += name + ": &" + name + " [" + copy;
+    for (int count = 1; count < 10; ++count)
+      text += ", " + copy;
+    text += "]\n";
+  }
+  EXPECT_FALSE(read(text));
+  EXPECT_THAT(said(), ElementsAre("6:1: error: its aliases make more than 1000000 values"));
+  text = "a: &a " + std::string(1'000'000, 'x') + "\nb:\n";
+  for (int count = 0; count < 101; ++count)
+    text += "- *a\n";
+  EXPECT_FALSE(read(text));
+  EXPECT_THAT(said(), ElementsAre("2:1: error: its aliases make more than 100000000 bytes"));
+  text = "a0: &a0 " + std::string(30, '[') + std::string(30, ']') + "\n";
+  text += "a1: &a1 " + std::string(20, '[') + "*a0" + std::string(20, ']') + "\n";
+  text += "a2: &a2 " + std::string(20, '[') + "*a1" + std::string(20, ']') + "\n";
+  EXPECT_FALSE(read(text));
+  EXPECT_THAT(said(), ElementsAre("3:1: error: more than 64 levels"));
+  // Many aliases of one value do not grow so.
+  text = "a: &a {b: 1, c: [1, 2]}\nd:\n";
+  for (int count = 0; count < 1000; ++count)
+    text += "- *a\n";
+  std::optional<YamlValue> root = read(text);
+  ASSERT_TRUE(root) << diagnostics.text();
+  EXPECT_THAT(root->find("d")->value.items, SizeIs(1000));
+}
+
 TEST_F(YamlTree, WhatIsWrongHasAPlace) {
   EXPECT_FALSE(read("a: 1\na: 2\n"));
   EXPECT_THAT(said(), ElementsAre("2:1: error: 'a' is repeated"));

@@ -2,6 +2,8 @@
 
 #include "test/unit/artifact/refused_schedule.h"
 
+#include <cmath>
+
 namespace meshplan {
 namespace {
 
@@ -196,14 +198,41 @@ TEST(VerifyTraining, Settings) {
             "programs[0]: settings[0]: value 8 is not an f64 scalar");
   EXPECT_EQ(trainingError([](artifact::ProgramT &p) {
               p.settings[0]->schedule = std::make_unique<artifact::RateScheduleT>();
-              p.settings[0]->schedule->kind = artifact::RateKind::linear;
-            }),
-            "programs[0]: settings[0]: the learning rate schedule ends before it begins");
-  EXPECT_EQ(trainingError([](artifact::ProgramT &p) {
-              p.settings[0]->schedule = std::make_unique<artifact::RateScheduleT>();
               p.settings[0]->schedule->kind = artifact::RateKind(9);
             }),
-            "programs[0]: settings[0]: the learning rate schedule ends before it begins");
+            "programs[0]: settings[0]: a learning rate schedule of kind 9, which does not exist");
+}
+
+/// The error about a learning rate schedule, without the program and the setting.
+std::string scheduleError(artifact::RateKind kind, int64_t warmup, int64_t steps, int64_t decay, double min = 0) {
+  std::string error = trainingError([&](artifact::ProgramT &p) {
+    artifact::RateScheduleT &schedule = *(p.settings[0]->schedule = std::make_unique<artifact::RateScheduleT>());
+    schedule.kind = kind;
+    schedule.warmup = warmup;
+    schedule.steps = steps;
+    schedule.decay = decay;
+    schedule.min = min;
+  });
+  const std::string place = "programs[0]: settings[0]: ";
+  return error.starts_with(place) ? error.substr(place.size()) : error;
+}
+
+TEST(VerifyTraining, LearningRateSchedules) {
+  using artifact::RateKind;
+  EXPECT_EQ(scheduleError(RateKind::constant, 3, 0, 0), "");
+  EXPECT_EQ(scheduleError(RateKind::linear, 3, 4, 0, 1), "");
+  EXPECT_EQ(scheduleError(RateKind::linear, 4, 4, 0), "") << "a warm-up may take the whole training";
+  EXPECT_EQ(scheduleError(RateKind::wsd, 0, 4, 4), "");
+  EXPECT_EQ(scheduleError(RateKind::wsd, 1, 4, 3), "");
+  EXPECT_EQ(scheduleError(RateKind::linear, 5, 4, 0), "a learning rate schedule of warmup 5, decay 0 and steps 4");
+  EXPECT_EQ(scheduleError(RateKind::cosine, 0, -1, 0), "a learning rate schedule of warmup 0, decay 0 and steps -1");
+  EXPECT_EQ(scheduleError(RateKind::constant, -1, 0, 0), "a learning rate schedule of warmup -1, decay 0 and steps 0");
+  EXPECT_EQ(scheduleError(RateKind::wsd, 0, 4, 0), "a learning rate schedule of warmup 0, decay 0 and steps 4");
+  EXPECT_EQ(scheduleError(RateKind::wsd, 2, 4, 3), "a learning rate schedule of warmup 2, decay 3 and steps 4");
+  EXPECT_EQ(scheduleError(RateKind::wsd, INT64_MAX, 4, INT64_MAX),
+            "a learning rate schedule of warmup 9223372036854775807, decay 9223372036854775807 and steps 4");
+  EXPECT_EQ(scheduleError(RateKind::linear, 0, 4, 0, 1.5), "a learning rate that ends at 1.5 of itself");
+  EXPECT_EQ(scheduleError(RateKind::linear, 0, 4, 0, std::nan("")), "a learning rate that ends at nan of itself");
 }
 
 TEST(VerifyTraining, Updates) {

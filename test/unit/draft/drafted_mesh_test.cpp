@@ -48,6 +48,10 @@ TEST_F(DraftedMesh, RanksSayTheRest) {
             "f:1:1: error: 7 ranks of --ranks are not 3 for the batch times 2 for weights\n  x\n  ^\n");
   EXPECT_EQ(mesh({said(3), {}, AdoptedNumber{2, "a default"}}, "", 8),
             "f:1:1: error: 8 ranks of --ranks are not 3 for the batch times 2 for weights\n  x\n  ^\n");
+  // In 64 bits, 8 times this number is 8.
+  EXPECT_EQ(
+      mesh({said(2305843009213693953), {}, said(8)}, "", 8),
+      "f:1:1: error: 8 ranks of --ranks are not 2305843009213693953 for the batch times 8 for weights\n  x\n  ^\n");
   EXPECT_EQ(mesh({said(3), said(2), {}}), "f:1:1: error: 3 ranks for the batch are not 2 equal groups\n  x\n  ^\n");
 }
 

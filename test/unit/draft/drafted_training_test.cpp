@@ -96,6 +96,12 @@ TEST_F(DraftedTraining, MicrobatchesFollowFromTheBatch) {
   training.microBatch->value = 3;
   draft();
   EXPECT_EQ(diagnostics.text(), "error: a batch of 16 is not a multiple of 3 samples on each of 2 ranks\n");
+  // In 64 bits, 4 times this number is 0.
+  mesh.front().size = 4;
+  training.microBatch->value = 4611686018427387904;
+  draft();
+  EXPECT_EQ(diagnostics.text(),
+            "error: a batch of 16 is not a multiple of 4611686018427387904 samples on each of 4 ranks\n");
   training.globalBatch->value = 64;
   draft();
   EXPECT_EQ(diagnostics.text(), "") << "the batch is another one, and its parts are";

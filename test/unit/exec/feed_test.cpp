@@ -1,8 +1,13 @@
 #include "runtime/exec/feed.h"
 
+#include "runtime/base/map_faults.h"
+#include "test/unit/child_process.h"
 #include "test/unit/exec/run_schedule.h"
 
+#include <chrono>
+#include <filesystem>
 #include <gmock/gmock.h>
+#include <thread>
 
 using namespace meshplan;
 
@@ -94,6 +99,46 @@ TEST_F(FileFeedTest, TensorsThatAModelTiesAreTheSame) {
                 ": tensors 'lm_head.weight' and 'embed.weight' differ, but the model ties them; help: "
                 "leave out the one that it does not use");
   EXPECT_THAT(readTied(at::zeros({3, 2})).message(), testing::HasSubstr("'lm_head.weight' has shape [3, 2]"));
+}
+
+TEST_F(FileFeedTest, AFileThatIsTruncatedWhileReadIsAReadError) {
+  // Large enough that a truncation hits the read of the first tensor, that of the second one, or their comparison.
+  const at::Tensor large = at::randn({2, 1 << 20}, at::kFloat);
+  const std::string whole = folder / "whole.safetensors", path = folder / "read.safetensors";
+  writeTensors(whole, {{"embed.weight", large}, {"lm_head.weight", large}});
+  constexpr int trials = 20;
+  // Truncates the file after a part of the time that a read takes.
+  auto readOf = [&](std::chrono::nanoseconds delay, std::chrono::nanoseconds &took) {
+    std::filesystem::copy_file(whole, path, std::filesystem::copy_options::overwrite_existing);
+    auto source = TensorSource::open(path);
+    if (!source.ok())
+      return source.status();
+    FileFeed tied(*std::move(source));
+    std::vector<std::byte> elements(large.numel() * sizeof(double));
+    std::jthread truncation([&] {
+      std::this_thread::sleep_for(delay);
+      if (delay.count() > 0)
+        std::filesystem::resize_file(path, 4096);
+    });
+    auto begin = std::chrono::steady_clock::now();
+    Status status = tied.read(
+        {{"lm_head.weight", "embed.weight"}, large.sizes().vec(), wholeTensor(large.sizes().vec()), DType::f64},
+        elements);
+    took = std::chrono::steady_clock::now() - begin;
+    return status;
+  };
+  EXPECT_EQ(statusOfChild([&] {
+              catchMapFaults();
+              std::chrono::nanoseconds usual, ignored;
+              if (!readOf({}, usual).ok() || !readOf({}, usual).ok())
+                return 1;
+              for (int trial = 1; trial <= trials; ++trial)
+                if (Status status = readOf(usual * trial / trials, ignored);
+                    !status.ok() && status.code() != StatusCode::io)
+                  return 2;
+              return 0;
+            }),
+            0);
 }
 
 TEST_F(FileFeedTest, NamesWhatIsMissingOrWrong) {

@@ -91,8 +91,8 @@ std::vector<std::string> allPaths() {
 
 TEST(PathMatcher, AgreesWithANaiveMatcherOnAllSmallPatterns) {
   const std::vector<std::string> pieces = {
-      "a",        "b",       "*",         "**",           "a*",         "*b",           "a*b",    "{a, b}",
-      "{a.b, b}", "{**, b}", "{a.**, b}", "{a, b{a, b}}", "{a, **.b}b", "{a, b}{a, b}", "*{a, b}"};
+      "a",        "b",       "*",         "**",           "a*",         "*b",           "a*b",     "{a, b}",
+      "{a.b, b}", "{**, b}", "{a.**, b}", "{a, b{a, b}}", "{a, **.b}b", "{a, b}{a, b}", "*{a, b}", "{a., b}b"};
   std::vector<std::string> patterns;
   for (const std::string &first : pieces) {
     patterns.push_back(first);

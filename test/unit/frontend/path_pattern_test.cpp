@@ -65,6 +65,13 @@ TEST(PathPattern, Alternatives) {
   EXPECT_TRUE(matches("{a.b, c}.d", "c.d"));
   EXPECT_TRUE(matches("{a, b{c, d}}", "bd"));
   EXPECT_TRUE(matches("x{a*, b}", "xaz"));
+  EXPECT_TRUE(matches("a{.b, c}", "a.b"));
+  EXPECT_TRUE(matches("a{b.}c", "ab.c"));
+  EXPECT_TRUE(matches("a.{b.}c", "a.b.c"));
+  EXPECT_TRUE(matches("a{b., d}c", "ab.c"));
+  EXPECT_TRUE(matches("a{b., d}c", "adc"));
+  EXPECT_FALSE(matches("a{b., d}c", "ad.c"));
+  EXPECT_TRUE(matches("a{b., d.}**", "ad.e.f"));
 }
 
 TEST(PathPattern, Ranges) {
@@ -115,6 +122,16 @@ TEST(PathPattern, Problems) {
   EXPECT_EQ(problem("a."), "error: in the path 'a.': a component is empty\n");
   EXPECT_EQ(problem("a***"), "error: in the path 'a***': '**' matches whole components; use '*' inside one\n");
   EXPECT_EQ(problem("{**, a}b"), "error: in the path '{**, a}b': '**' matches whole components; use '*' inside one\n");
+  EXPECT_EQ(problem("a{b, }c"), "error: in the path 'a{b, }c': an alternative is empty\n");
+  // Before and after a brace, what one of its alternatives forbids is forbidden.
+  EXPECT_EQ(problem("a{b., d}"), "error: in the path 'a{b., d}': a component is empty\n");
+  EXPECT_EQ(problem("a{b., d}.c"), "error: in the path 'a{b., d}.c': a component is empty\n");
+  EXPECT_EQ(problem("a.{b., d}{.c, e}"), "error: in the path 'a.{b., d}{.c, e}': a component is empty\n");
+  EXPECT_EQ(problem("a.{b., d}**"),
+            "error: in the path 'a.{b., d}**': '**' matches whole components; use '*' inside one\n");
+  EXPECT_EQ(problem("a.{b., 0..3}**"),
+            "error: in the path 'a.{b., 0..3}**': '**' matches whole components; use '*' inside one\n");
+  EXPECT_EQ(problem(R"(a.{b., d}"c")"), "error: in the path 'a.{b., d}\"c\"': quotes must enclose whole components\n");
   EXPECT_EQ(problem("{0..x}"), "error: in the path '{0..x}': '0..x' is not a range of indices\n");
   EXPECT_EQ(problem("{0..9 by 0}"), "error: in the path '{0..9 by 0}': '0..9 by 0' is not a range of indices\n");
   EXPECT_EQ(problem("{5..2}"), "error: in the path '{5..2}': the range 5..2 is empty\n");

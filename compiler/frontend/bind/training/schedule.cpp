@@ -3,6 +3,7 @@
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/nearest.h"
 #include "compiler/support/number_text.h"
+#include "runtime/schema/rate_schedule.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -90,7 +91,7 @@ OptionRule ScheduleReader::minRule() {
     std::optional<double> value = singleNumber(option);
     if (!value)
       return false;
-    if (!(*value >= 0 && *value <= 1))
+    if (!isRateMinimum(*value))
       context.diagnostics
           .error(singleOperand(option)->range, "min is a part of lr, from 0 to 1, and this is " + numberText(*value))
           .help("'min 0.1' ends at a tenth of lr");
@@ -111,8 +112,7 @@ void ScheduleReader::checkStated(const Option &option) {
 void ScheduleReader::checkLengths() {
   if (!isStated("steps") || llvm::is_contained(rule.options, "decay") != isStated("decay"))
     return;
-  // Both are at least 0; the comparison avoids an overflow of the sum.
-  if (schedule.warmup <= schedule.steps && schedule.decay <= schedule.steps - schedule.warmup)
+  if (isWithinSteps(schedule.warmup, schedule.decay, schedule.steps))
     return;
   std::string first = isStated("warmup") ? "warmup" : "decay";
   bool hasBoth = isStated("warmup") && isStated("decay");

@@ -6,6 +6,7 @@
 
 #include "compiler/transforms/import/composites/composites.h"
 #include "compiler/sharding/record_support/local_args.h"
+#include "compiler/support/layer_names.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -20,19 +21,54 @@ static const llvm::StringMap<CompositeRule> &allRules() {
   return table;
 }
 
-bool meshplan::splitComposite(plan::CallOp call) {
-  auto rule = allRules().find(call.getTarget());
-  if (rule == allRules().end() || call.getNumResults() == 0)
-    return false;
-  SmallVector<Value> values = rule->second(Composite(call));
+/// "1 dim", "0 to 2 dims"
+static std::string textOf(const CompositeRank &rank) {
+  std::string least = rank.least == rank.most ? "" : std::to_string(rank.least) + " to ";
+  return least + std::to_string(rank.most) + (rank.most == 1 ? " dim" : " dims");
+}
+
+static LogicalResult checkRank(plan::CallOp call, const CallView &view, const CompositeRank &rank) {
+  SmallVector<RankedTensorType> types;
+  if (rank.name.empty())
+    types.push_back(view.results.front());
+  for (std::optional<unsigned> operand : view.getOperands(rank.name))
+    if (operand)
+      types.push_back(view.operands[*operand]);
+  if (std::optional<unsigned> operand = view.getOperand(rank.name))
+    types.push_back(view.operands[*operand]);
+  for (RankedTensorType type : types)
+    if (type.getRank() < rank.least || type.getRank() > rank.most) {
+      std::string where = rank.name.empty() ? "its result" : "'" + rank.name.str() + "'";
+      auto diagnostic = call.emitError() << operatorText(call.getTarget(), call.getModule()) << " needs "
+                                         << textOf(rank) << " in " << where << ", which has " << type.getRank();
+      diagnostic.attachNote() << "help: PyTorch refuses such a call: export the model again";
+      return failure();
+    }
+  return success();
+}
+
+LogicalResult meshplan::splitComposite(plan::CallOp call) {
+  auto found = allRules().find(call.getTarget());
+  if (found == allRules().end() || call.getNumResults() == 0)
+    return success();
+  const CompositeRule &rule = found->second;
+  Composite composite(call);
+  for (const CompositeRank &rank : rule.ranks)
+    if (failed(checkRank(call, composite.getView(), rank)))
+      return failure();
+  SmallVector<Value> values = rule.apply(composite);
   // The rule does not cover this form of the operator, and has returned nothing.
   if (values.size() != call.getNumResults())
-    return false;
+    return success();
+  for (auto [result, value] : llvm::zip_equal(call.getResults(), values))
+    if (value && value.getType() != result.getType())
+      return call.emitError() << operatorText(call.getTarget(), call.getModule()) << " returns " << value.getType()
+                              << " for its arguments, and the model has " << result.getType();
   for (auto [result, value] : llvm::zip_equal(call.getResults(), values))
     if (value)
       result.replaceAllUsesWith(value);
   call.erase();
-  return true;
+  return success();
 }
 
 Value Composite::operand(StringRef name) const {

@@ -13,9 +13,10 @@
 
 namespace meshplan {
 
-/// Replaces a call of such an operator by calls with records. Returns false and changes nothing for all other calls,
-/// and for unsupported forms.
-bool splitComposite(plan::CallOp call);
+/// Replaces a call of such an operator by calls with records. Changes nothing for all other calls, and for unsupported
+/// forms. Fails, with an error, if a tensor has a number of dims that the operator does not take, or if the type of a
+/// result does not follow from the arguments.
+mlir::LogicalResult splitComposite(plan::CallOp call);
 
 /// A call to be replaced. Rules create the new calls before it, in the same module. A rule that does not apply creates
 /// nothing.
@@ -54,8 +55,22 @@ private:
   Arithmetic math;
 };
 
-/// Returns a value for each result that is read and null for the others, or an empty list if the rule does not apply.
-using CompositeRule = llvm::SmallVector<mlir::Value> (*)(const Composite &);
+/// The number of dims of an argument, of each tensor of a list, or, if `name` is empty, of the first result.
+struct CompositeRank {
+  llvm::StringLiteral name;
+  int64_t least, most;
+};
+
+struct CompositeRule {
+  /// Returns a value for each result that is read and null for the others, or an empty list if the rule does not apply.
+  using Apply = llvm::SmallVector<mlir::Value> (*)(const Composite &);
+
+  CompositeRule(Apply apply = nullptr, std::initializer_list<CompositeRank> ranks = {}) : apply(apply), ranks(ranks) {}
+
+  Apply apply;
+  /// Checked before `apply`, which may then index these dims: the shapes of an archive are input.
+  llvm::SmallVector<CompositeRank, 3> ranks;
+};
 
 // By family: operators that move and join elements, products, elementwise functions, and sums of rows of a table.
 void addShapeComposites(llvm::StringMap<CompositeRule> &table);

@@ -60,7 +60,7 @@ static SmallVector<Value> weightNorm(const Composite &call) {
 static SmallVector<Value> gatedHalf(const Composite &call) {
   Value self = call.operand("self");
   int64_t dim = self ? normalizeDim(call.getView().getInt("dim", -1), shapeOf(self).size()) : -1;
-  if (dim < 0 || shapeOf(self)[dim] == 0)
+  if (dim < 0 || shapeOf(self)[dim] == 0 || call.resultShape().size() != shapeOf(self).size())
     return {};
   ArrayRef<int64_t> shape = call.resultShape();
   Type element = call.resultElement(), wide = wideTypeOf(element);

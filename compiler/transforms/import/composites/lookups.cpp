@@ -53,5 +53,5 @@ static SmallVector<Value> bags(const Composite &call) {
 }
 
 void meshplan::addLookupComposites(llvm::StringMap<CompositeRule> &table) {
-  table["aten.embedding_bag.default"] = table["aten.embedding_bag.padding_idx"] = bags;
+  table["aten.embedding_bag.default"] = table["aten.embedding_bag.padding_idx"] = {bags, {{"weight", 2, 2}}};
 }

@@ -53,6 +53,8 @@ static SmallVector<Value> kron(const Composite &call) {
     return {};
   SmallVector<int64_t> left, right, both;
   size_t rank = call.resultShape().size();
+  if (rank != std::max(shapeOf(self).size(), shapeOf(other).size()))
+    return {};
   auto sizeOf = [&](Value value, size_t dim) {
     size_t missing = rank - shapeOf(value).size();
     return dim < missing ? 1 : shapeOf(value)[dim - missing];
@@ -165,15 +167,18 @@ private:
 /// The first tensor may be a row and the last a column.
 static SmallVector<Value> multiDot(const Composite &call) {
   SmallVector<Value> matrices = call.operands("tensors");
+  if (matrices.empty())
+    matrices = call.operands("matrices"); // of chain_matmul
   if (matrices.size() < 2)
     return {};
   Value &first = matrices.front(), &last = matrices.back();
+  for (Value matrix : ArrayRef(matrices).drop_front().drop_back())
+    if (shapeOf(matrix).size() != 2)
+      return {};
   if (shapeOf(first).size() == 1)
     first = call.reshape(first, {1, shapeOf(first)[0]});
   if (shapeOf(last).size() == 1)
     last = call.reshape(last, {shapeOf(last)[0], 1});
-  if (!llvm::all_of(matrices, [](Value matrix) { return shapeOf(matrix).size() == 2; }))
-    return {};
   return {call.reshape(Chain(call, matrices).product(), call.resultShape())};
 }
 
@@ -181,7 +186,8 @@ void meshplan::addProductComposites(llvm::StringMap<CompositeRule> &table) {
   table["aten.tensordot.default"] = tensordot;
   table["aten.kron.default"] = kron;
   table["aten.linalg_vecdot.default"] = vecdot;
-  table["aten.addr.default"] = addOuter;
-  table["aten.addbmm.default"] = addSummedProducts;
-  table["aten.linalg_multi_dot.default"] = table["aten.chain_matmul.default"] = multiDot;
+  table["aten.addr.default"] = {addOuter, {{"self", 0, 2}, {"vec1", 1, 1}, {"vec2", 1, 1}, {"", 2, 2}}};
+  table["aten.addbmm.default"] = {addSummedProducts, {{"self", 0, 2}, {"batch1", 3, 3}, {"batch2", 3, 3}, {"", 2, 2}}};
+  table["aten.linalg_multi_dot.default"] =
+      table["aten.chain_matmul.default"] = {multiDot, {{"tensors", 1, 2}, {"matrices", 1, 2}}};
 }

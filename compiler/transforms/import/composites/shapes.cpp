@@ -170,6 +170,6 @@ void meshplan::addShapeComposites(llvm::StringMap<CompositeRule> &table) {
   table["aten.meshgrid.default"] = table["aten.meshgrid.indexing"] = meshgrid;
   table["aten.repeat.default"] = repeat;
   table["aten.broadcast_tensors.default"] = broadcast;
-  table["aten.block_diag.default"] = blockDiagonal;
+  table["aten.block_diag.default"] = {blockDiagonal, {{"tensors", 0, 2}, {"", 2, 2}}};
   table["aten.diagflat.default"] = flatDiagonal;
 }

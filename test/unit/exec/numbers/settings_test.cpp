@@ -62,6 +62,21 @@ TEST(RateFactor, WarmUpStayAndDecay) {
   EXPECT_DOUBLE_EQ(rate.at(20), 0);
 }
 
+TEST(RateFactor, AWarmUpMayTakeAllSteps) {
+  for (artifact::RateKind kind : {artifact::RateKind::linear, artifact::RateKind::cosine}) {
+    Rate rate(kind, 4, 4, 0, 0.25);
+    EXPECT_DOUBLE_EQ(rate.at(0), 0.25);
+    EXPECT_DOUBLE_EQ(rate.at(3), 1);
+    EXPECT_DOUBLE_EQ(rate.at(4), 0.25);
+    EXPECT_DOUBLE_EQ(rate.at(1000), 0.25);
+  }
+  Rate rate(artifact::RateKind::wsd, 2, 4, 2, 0);
+  EXPECT_DOUBLE_EQ(rate.at(1), 1);
+  EXPECT_DOUBLE_EQ(rate.at(2), 1);
+  EXPECT_DOUBLE_EQ(rate.at(3), 0.5);
+  EXPECT_DOUBLE_EQ(rate.at(4), 0);
+}
+
 /// A program with two rates, a step count and a seed.
 class SettingsTest : public testing::Test {
 protected:

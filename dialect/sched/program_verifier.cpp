@@ -186,10 +186,11 @@ LogicalResult ProgramVerifier::verifyNames(Operation &step) {
 /// collective in flight reads it.
 LogicalResult ProgramVerifier::verifyOverwritten(Operation &step) {
   // Before this step's own overwriting is recorded: a step may read what it overwrites.
-  for (Value operand : usedBy(step))
-    // The next instance reads what is updated before the last one.
-    if (Operation *writer = overwritten.lookup(operand);
-        writer && !isa<FreeOp>(step) && (!isLast || !isa<UpdateOp>(step)))
+  SmallVector<Value> read = isa<UpdateOp, FreeOp>(step) ? SmallVector<Value>() : usedBy(step);
+  if (auto update = dyn_cast<UpdateOp>(step); update && !isLast)
+    read.push_back(update.getValue()); // by the next instance
+  for (Value operand : read)
+    if (Operation *writer = overwritten.lookup(operand))
       return step.emitOpError("reads a value that was overwritten").attachNote(writer->getLoc()) << "overwritten here";
   SmallVector<Value> targets;
   if (auto start = dyn_cast<StartOp>(step); start && start.getTarget())

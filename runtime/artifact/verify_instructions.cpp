@@ -548,9 +548,9 @@ Status verifyInstructions(const artifact::Schedule &schedule, const artifact::Pr
                           std::span<const int32_t> defined) {
   MESHPLAN_RETURN_IF_ERROR(verifyInstance(schedule, program, defined, /*isLast=*/true));
   bool isRepeated = program.role() == artifact::ProgramRole::microbatch || instancesOf(schedule, program) > 1;
-  return isRepeated ? verifyInstance(schedule, program, defined, /*isLast=*/false)
-                          .withContext("before the last microbatch")
-                    : Status();
+  return isRepeated
+             ? verifyInstance(schedule, program, defined, /*isLast=*/false).withContext("before the last microbatch")
+             : Status();
 }
 
 } // namespace meshplan

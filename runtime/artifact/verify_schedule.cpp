@@ -92,8 +92,8 @@ Status verifyTimeline(const artifact::Schedule &schedule, const artifact::Progra
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("program", instance->program(), schedule.programs()));
     const artifact::Program &other = *schedule.programs()->Get(instance->program());
     if (&other != &program && other.role() != artifact::ProgramRole::microbatch)
-      return corrupted("the role of '", other.name()->string_view(), "' is '", artifact::EnumNameProgramRole(other.role()),
-                       "', must be 'microbatch'");
+      return corrupted("the role of '", other.name()->string_view(), "' is '",
+                       artifact::EnumNameProgramRole(other.role()), "', must be 'microbatch'");
     int32_t &microbatch = next[instance->program()];
     return instance->microbatch() == microbatch
                ? (++microbatch, Status())
@@ -193,12 +193,12 @@ Status verifyMeaning(const artifact::Schedule &schedule) {
     MESHPLAN_RETURN_IF_ERROR(verifyName(program->name(), programs));
     return verifyRole(*program, roles);
   }));
-  MESHPLAN_RETURN_IF_ERROR(
-      verifyEach("programs", schedule.programs(),
-                 [&](const artifact::Program *program) { return verifyTimeline(schedule, *program); }));
-  MESHPLAN_RETURN_IF_ERROR(
-      verifyEach("programs", schedule.programs(),
-                 [&](const artifact::Program *program) { return verifyMicrobatch(schedule, *program); }));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("programs", schedule.programs(), [&](const artifact::Program *program) {
+    return verifyTimeline(schedule, *program);
+  }));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("programs", schedule.programs(), [&](const artifact::Program *program) {
+    return verifyMicrobatch(schedule, *program);
+  }));
   return verifyEach("programs", schedule.programs(),
                     [&](const artifact::Program *program) { return verifyProgram(schedule, *program); });
 }

@@ -160,7 +160,8 @@ Status ProgramRunner::runTimeline(Trace *trace, const Observer *observer) {
     running = instance.walk;
     // All microbatches of a step have the same step number; random numbers also depend on the microbatch.
     MESHPLAN_RETURN_IF_ERROR(running->begin(step, instance.microbatch));
-    MESHPLAN_RETURN_IF_ERROR(&instance == &timeline.back() ? running->run(trace, observer) : running->runEarlier(trace));
+    MESHPLAN_RETURN_IF_ERROR(&instance == &timeline.back() ? running->run(trace, observer)
+                                                           : running->runEarlier(trace));
   }
   return Status();
 }

@@ -17,11 +17,11 @@ struct StepOutcome {
   std::vector<NonfiniteNote> notes; ///< those that this rank made, before reductions
 };
 
-/// One rank of a program. A run of it is its timeline: instances of the program for each microbatch, and of programs that
-/// only run there, all in one session. Belongs to the thread of its rank.
+/// One rank of a program. A run of it is its timeline: instances of the program for each microbatch, and of programs
+/// that only run there, all in one session. Belongs to the thread of its rank.
 ///
-/// Example: a step of 4 microbatches is the program "count0", which runs 4 times and counts tokens, and then the program
-/// "step", which runs 4 times and accumulates gradients; its last instance also runs the optimizer.
+/// Example: a step of 4 microbatches is the program "count0", which runs 4 times and counts tokens, and then the
+/// program "step", which runs 4 times and accumulates gradients; its last instance also runs the optimizer.
 class ProgramRunner {
 public:
   /// Creates a session, and a walk for each program of the timeline. `invalid` for a program that only runs in the

@@ -55,8 +55,8 @@ public:
   /// The next run belongs to this step and this microbatch, both counted from 0.
   Status begin(int64_t step, int64_t microbatch);
 
-  /// Registers an action that the last instance calls once: before the first instruction that updates a parameter or a state in
-  /// place, or at its end. Until then, parameters and states are unchanged. If the action fails, the run ends.
+  /// Registers an action that the last instance calls once: before the first instruction that updates a parameter or a
+  /// state in place, or at its end. Until then, parameters and states are unchanged. If the action fails, the run ends.
   void beforeUpdates(std::function<Status()> action) { updatesBegin = std::move(action); }
 
   /// Runs the last instance of the program, or its only one. A failure ends the run of all ranks. A training step
@@ -122,7 +122,7 @@ private:
   std::vector<Tensor> values; // by index into Program.values
   std::vector<std::unique_ptr<Step>> program;
   std::vector<bool> isOfLast; // by index into `program`: only the last instance runs it
-  size_t firstUpdate = 0; // index into `program`
+  size_t firstUpdate = 0;     // index into `program`
   std::vector<const artifact::Update *> updates, accumulations; // all, and those of accumulators
   std::function<Status()> updatesBegin;
   Settings settings;

@@ -52,7 +52,8 @@ static bool isInTime(Operation *op) {
 
 namespace {
 
-/// Turns a copy of the step, in which time is an axis, into the program of one sweep; the last sweep is the step itself.
+/// Turns a copy of the step, in which time is an axis, into the program of one sweep; the last sweep is the step
+/// itself.
 class SweepMaker {
 public:
   /// `prefix` begins the names of accumulators.

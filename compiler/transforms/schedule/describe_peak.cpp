@@ -143,8 +143,8 @@ sched::PeakAttr describeMicrobatchPeak(sched::ProgramOp sweep, sched::ProgramOp 
   HeldList list;
   for (sched::HeldAttr held : own.getHeld())
     list.add({held.getWhat().str(), held.getModule().str()}, held.getCount(), held.getBytes());
-  // The tensors of the step stay allocated while the other programs of its timeline run. Those that such a program reads
-  // are in its own list already.
+  // The tensors of the step stay allocated while the other programs of its timeline run. Those that such a program
+  // reads are in its own list already.
   llvm::StringSet<> known;
   forEachResident(sweep, [&](const Described &tensor, Value) { known.insert(tensor.what); });
   forEachResident(step, [&](const Described &tensor, Value value) {

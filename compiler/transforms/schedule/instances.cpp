@@ -40,9 +40,8 @@ llvm::BitVector operationsOfEveryInstance(func::FuncOp function, const Projected
 
 scheduling::Solution stepsOfEarlierInstance(const scheduling::Solution &solution, const llvm::BitVector &every) {
   scheduling::Solution left;
-  llvm::copy_if(solution.steps, std::back_inserter(left.steps), [&](scheduling::Step step) {
-    return step.kind != scheduling::StepKind::free && every[step.index];
-  });
+  llvm::copy_if(solution.steps, std::back_inserter(left.steps),
+                [&](scheduling::Step step) { return step.kind != scheduling::StepKind::free && every[step.index]; });
   return left;
 }
 

@@ -101,7 +101,7 @@ private:
   const ProjectedFunction &projection;
   const scheduling::Problem &problem;
   LayoutTable &layouts;
-  llvm::BitVector every; ///< operations that every instance runs
+  llvm::BitVector every;                          ///< operations that every instance runs
   std::vector<std::optional<unsigned>> producers; ///< by buffer
   plan::ArgumentTable arguments;
   /// Location of the last step, which frees use as well.
@@ -446,10 +446,10 @@ void ProgramWriter::write(const scheduling::Solution &solution) {
   ArrayAttr devices;
   if (plan::roleOf(function) == base::ProgramRole::reference)
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
-  auto program = sched::ProgramOp::create(
-      builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices, memoryOf(solution),
-      timeOf(solution), plan::opAttr<plan::attr::Timeline>(function), plan::opAttr<plan::attr::Guard>(function),
-      peakOf(solution));
+  auto program =
+      sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices,
+                               memoryOf(solution), timeOf(solution), plan::opAttr<plan::attr::Timeline>(function),
+                               plan::opAttr<plan::attr::Guard>(function), peakOf(solution));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();

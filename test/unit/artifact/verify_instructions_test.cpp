@@ -268,8 +268,7 @@ TEST(Instances, WhatOnlyTheLastOneMakesIsMissingBefore) {
 }
 
 TEST(Instances, EachOneWaits) {
-  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { setLast(s, {waitGather, freePart}); }),
-            before + "collective 1 has no wait");
+  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { setLast(s, {waitGather, freePart}); }), before + "collective 1 has no wait");
 }
 
 TEST(Instances, OnlyTheLastOneChangesWhatTheNextReads) {

@@ -1,7 +1,7 @@
 //===- build_report.cpp - the costs of a program on a rank ----------------===//
 //
-// One walk over the program, and one over each program that runs before it in a
-// step, counted as often as it runs. The peak, the times and the tensors held at
+// One walk over the program, and one over each other program in its timeline.
+// What every microbatch runs counts as often as it runs. The peak, the times and the tensors held at
 // the peak were computed by the schedule phase and are attributes of the program.
 //
 //===----------------------------------------------------------------------===//
@@ -49,8 +49,8 @@ private:
   void addDividedAxes();
   void addActivationSum(sched::StartOp start, int64_t ranks, int64_t count);
   void addStatement(sched::StartOp start, StringRef kind, int64_t count, int64_t bytes);
-  /// Adds a program that a step runs before this one.
-  void addPass(sched::ProgramOp pass);
+  /// Adds the collectives, operators and times of a program in the timeline.
+  void addWork(sched::ProgramOp each);
   void addMemory(sched::MemoryAttr memory);
   void addEvaluation();
   void addPeak(sched::PeakAttr peak);
@@ -177,9 +177,8 @@ void ReportBuilder::addDividedAxes() {
       report.axes[axis.getAxis()].dividesWork = true;
   };
   for (auto each : module.getOps<sched::ProgramOp>()) {
-    auto runner = each.getRuns() ? module.lookupSymbol<sched::ProgramOp>(*each.getBefore()) : each;
-    // A program that runs before another one (a microbatch of the step) belongs to its runner.
-    bool ofStep = runner.getRole() == base::ProgramRole::step;
+    // A program that only runs in a timeline belongs to the program of the timeline.
+    bool ofStep = each.getRunner().getRole() == base::ProgramRole::step;
     if (each.getDevices() || (hasForward && ofStep))
       continue;
     for (auto compute : each.getBody().getOps<sched::ComputeOp>())
@@ -205,14 +204,17 @@ void ReportBuilder::addMemory(sched::MemoryAttr memory) {
   report.memory.hostPeak = memory.getHostPeak();
 }
 
-void ReportBuilder::addPass(sched::ProgramOp pass) {
-  for (auto start : pass.getBody().getOps<sched::StartOp>())
-    addCollective(start, *pass.getRuns());
-  for (auto compute : pass.getBody().getOps<sched::ComputeOp>())
-    addCompute(compute, *pass.getRuns());
-  if (std::optional<sched::TimeAttr> time = pass.getTime()) {
-    report.time.compute += *pass.getRuns() * time->getCompute();
-    report.time.communication += *pass.getRuns() * time->getCommunication();
+void ReportBuilder::addWork(sched::ProgramOp each) {
+  int64_t instances = each.getInstances();
+  auto countOf = [&](Operation *step) { return sched::whenOf(step) == base::When::last ? 1 : instances; };
+  for (auto start : each.getBody().getOps<sched::StartOp>())
+    addCollective(start, countOf(start));
+  for (auto compute : each.getBody().getOps<sched::ComputeOp>())
+    addCompute(compute, countOf(compute));
+  // The times of a program are those of all its instances.
+  if (std::optional<sched::TimeAttr> time = each.getTime()) {
+    report.time.compute += time->getCompute();
+    report.time.communication += time->getCommunication();
   }
 }
 
@@ -259,22 +261,17 @@ Report ReportBuilder::build() {
                state.getResult());
     else if (auto setting = dyn_cast<sched::SettingOp>(step))
       addBytes(report.memory.inputs, setting.getResult());
-    else if (auto start = dyn_cast<sched::StartOp>(step))
-      addCollective(start, 1);
-    else if (auto compute = dyn_cast<sched::ComputeOp>(step))
-      addCompute(compute, /*count=*/1);
   }
+  addWork(program);
   if (std::optional<sched::MemoryAttr> memory = program.getMemory())
     addMemory(*memory);
-  if (std::optional<sched::TimeAttr> time = program.getTime())
-    report.time = {time->getCompute(), time->getCommunication()};
   if (std::optional<sched::PeakAttr> peak = program.getPeak())
     addPeak(*peak);
   if (report.trains)
     addEvaluation();
-  for (auto pass : program->getParentOfType<ModuleOp>().getOps<sched::ProgramOp>())
-    if (pass.getBefore() == program.getSymName())
-      addPass(pass);
+  for (auto each : program->getParentOfType<ModuleOp>().getOps<sched::ProgramOp>())
+    if (each != program && each.getRunner() == program)
+      addWork(each);
   for (auto &[key, total] : statements) {
     auto &[file, line, column, text, communicator, kind] = key;
     report.statements.push_back({file, line, column, text, communicator, {kind, total.count, total.bytes}});

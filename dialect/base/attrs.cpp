@@ -34,6 +34,19 @@ LogicalResult LocalIntAttr::verify(EmitError emitError, int64_t, bool ofResult, 
   return success();
 }
 
+LogicalResult InstanceAttr::verify(EmitError emitError, FlatSymbolRefAttr program, int64_t microbatch) {
+  if (microbatch < 0) // B9
+    return emitError() << "microbatch " << microbatch << " of " << program << ", must be 0 or more";
+  return success();
+}
+
+int64_t meshplan::base::instancesIn(ArrayAttr timeline, StringRef program) {
+  if (!timeline)
+    return 0;
+  return llvm::count_if(timeline.getAsRange<InstanceAttr>(),
+                        [&](InstanceAttr instance) { return instance.getProgram().getValue() == program; });
+}
+
 LogicalResult InitAttr::verify(EmitError emitError, InitKind kind, FloatAttr value, FloatAttr low, FloatAttr high,
                                FloatAttr mean, FloatAttr std, ElementsAttr elements) {
   bool isConstant = kind == InitKind::constant, isTruncated = kind == InitKind::truncated_normal;

@@ -6,6 +6,7 @@
 include "dialect/base/enums.td"
 include "dialect/base/base.td"
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/CommonAttrConstraints.td"
 
 class Base_Attr<string name, string attrMnemonic> : AttrDef<Base_Dialect, name> {
   let mnemonic = attrMnemonic;
@@ -15,10 +16,31 @@ def Base_ProgramRoleAttr : EnumAttr<Base_Dialect, Base_ProgramRole, "role"> {
   let description = [{
     `forward` computes the outputs of a batch. `step` is a training step and `eval` the loss between the steps of a
     training. `reference` is the exported model on one rank, with which `meshplan-run verify` compares the ranks.
-    `microbatch` is run several times before the program that it names.
+    `microbatch` only runs in the timeline of another program.
   }];
   let assemblyFormat = "`<` $value `>`";
 }
+
+def Base_WhenAttr : EnumAttr<Base_Dialect, Base_When, "when"> {
+  let description = [{
+    One body serves all microbatches. `always` is every instance of the program; `last` is the instance that ends the
+    timeline, in which the sums over all microbatches are complete.
+  }];
+  let assemblyFormat = "$value";
+}
+
+def Base_InstanceAttr : Base_Attr<"Instance", "instance"> {
+  let summary = "a run of a program for one microbatch";
+  let description = [{
+    `#base.instance<@step, 2>` runs `@step` with 2 as the setting `microbatch`. A list of instances, in the order in
+    which they run, is a timeline.
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$program, "int64_t":$microbatch);
+  let assemblyFormat = "`<` $program `,` $microbatch `>`";
+  let genVerifyDecl = 1;
+}
+
+def Base_Timeline : TypedArrayAttrBase<Base_InstanceAttr, "list of instances">;
 
 def Base_CollectiveKindAttr : EnumAttr<Base_Dialect, Base_CollectiveKind, "collective"> {
   let assemblyFormat = "$value";

@@ -27,6 +27,9 @@ namespace meshplan::base {
 llvm::LogicalResult verifyLossScale(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::FloatAttr growth,
                                     mlir::FloatAttr backoff, int64_t interval);
 
+/// How often a timeline runs the program of this name; 0 without a timeline.
+int64_t instancesIn(mlir::ArrayAttr timeline, llvm::StringRef program);
+
 /// The number of a float attribute; 0 without one.
 inline double numberOf(mlir::FloatAttr number) { return number ? number.getValueAsDouble() : 0; }
 

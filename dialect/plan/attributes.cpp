@@ -56,6 +56,11 @@ static bool isRunTable(Attribute value) {
   return runs && llvm::all_of(runs, [](NamedAttribute run) { return isa<IntegerAttr>(run.getValue()); });
 }
 
+static bool isTimeline(Attribute value) {
+  auto list = dyn_cast<ArrayAttr>(value);
+  return list && llvm::all_of(list, [](Attribute each) { return isa<base::InstanceAttr>(each); });
+}
+
 static bool isInit(Attribute value) { return isa<base::InitAttr, InitRuleOfAttr>(value); }
 static bool isStandIn(Attribute value) { return isa<StandInAttr, ArgumentRefAttr>(value); }
 
@@ -88,8 +93,7 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::Updates::getNameStr(), rule<attr::Updates>(onResult, onChanged))
       .Case(attr::Role::getNameStr(), rule<attr::Role>(onFunction))
       .Case(attr::Guard::getNameStr(), rule<attr::Guard>(onFunction))
-      .Case(attr::Runs::getNameStr(), rule<attr::Runs>(onFunction))
-      .Case(attr::RunsBefore::getNameStr(), rule<attr::RunsBefore>(onFunction))
+      .Case(attr::Timeline::getNameStr(), {onFunction, isTimeline})
       .Case(attr::ModuleRuns::getNameStr(), {onCall, isRunTable})
       .Case(attr::LossGradient::getNameStr(), rule<attr::LossGradient>(onCall))
       .Case(attr::Kept::getNameStr(), rule<attr::Kept>(onCall))

@@ -61,8 +61,8 @@ def Plan_Dialect : Dialect {
       // Functions.
       "::meshplan::base::ProgramRoleAttr":$role,  // what a run uses the program for; without it `forward`
       "::meshplan::base::GuardAttr":$guard,       // of a step: what follows from its output `nonfinite`
-      "::mlir::IntegerAttr":$runs,                // how often a `microbatch` program is run in each step
-      "::mlir::StringAttr":$runs_before,          // with `runs`: the program that it is run before
+      "::mlir::ArrayAttr":$timeline,              // of #base.instance: what a run of it consists of; without it the
+                                                  // function once
       // Calls.
       "::mlir::DictionaryAttr":$module_runs,      // for each module around the call, which of its calls this belongs to
       "::mlir::UnitAttr":$loss_gradient,          // the call that begins the backward pass

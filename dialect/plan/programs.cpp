@@ -15,6 +15,13 @@ void plan::setRole(func::FuncOp function, base::ProgramRole role) {
   setOpAttr<attr::Role>(function, base::ProgramRoleAttr::get(function.getContext(), role));
 }
 
+int64_t plan::instancesOf(func::FuncOp function) {
+  for (auto runner : function->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
+    if (int64_t count = base::instancesIn(opAttr<attr::Timeline>(runner), function.getSymName()))
+      return count;
+  return 1;
+}
+
 func::FuncOp plan::programOf(ModuleOp module, base::ProgramRole role) {
   for (auto function : module.getOps<func::FuncOp>())
     if (roleOf(function) == role)

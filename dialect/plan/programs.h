@@ -19,6 +19,9 @@ base::ProgramRole roleOf(mlir::func::FuncOp function);
 /// Gives a function another role.
 void setRole(mlir::func::FuncOp function, base::ProgramRole role);
 
+/// How often a step or an evaluation runs the function: by the timeline that it is in, or once.
+int64_t instancesOf(mlir::func::FuncOp function);
+
 /// The first function of a role, or null. Functions of modules inside `module` do not count.
 mlir::func::FuncOp programOf(mlir::ModuleOp module, base::ProgramRole role);
 

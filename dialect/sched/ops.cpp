@@ -60,8 +60,24 @@ ProgramOp programOf(ModuleOp module, base::ProgramRole role) {
   return {};
 }
 
+base::When whenOf(Operation *step) {
+  auto when = step->getAttrOfType<base::WhenAttr>("when");
+  return when ? when.getValue() : base::When::always;
+}
+
 SmallVector<int64_t> axisSizes(ArrayAttr meshAxes) {
   return llvm::map_to_vector(meshAxes, [](Attribute axis) { return cast<MeshAxisAttr>(axis).getSize(); });
+}
+
+ProgramOp ProgramOp::getRunner() {
+  for (auto runner : getOperation()->getParentOfType<ModuleOp>().getOps<ProgramOp>())
+    if (base::instancesIn(runner.getTimelineAttr(), getSymName()) != 0)
+      return runner;
+  return *this;
+}
+
+int64_t ProgramOp::getInstances() {
+  return std::max<int64_t>(1, base::instancesIn(getRunner().getTimelineAttr(), getSymName()));
 }
 
 SmallVector<int64_t> ProgramOp::getMeshSizes() {

@@ -16,6 +16,9 @@ class Sched_Step<string opMnemonic, list<Trait> traits = []>
 def Sched_Axes : TypedArrayAttrBase<Sched_AxisAttr, "list of axes">;
 def Sched_MeshAxes : TypedArrayAttrBase<Base_MeshAxisAttr, "list of mesh axes">;
 
+// In which instances of the program a step runs.
+def Sched_When : DefaultValuedAttr<Base_WhenAttr, "base::When::always">;
+
 def Sched_Movable : AnyTypeOf<[Sched_TensorType, Sched_PackedType]>;
 
 def Sched_MeshOp : Sched_Op<"mesh"> {
@@ -56,9 +59,12 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
     The `role` is what a run uses the program for. `devices` replaces the mesh of the module for a program that runs on
     other ranks, such as the reference on one rank.
 
-    A program of the role `microbatch` runs `runs` times before each run of the program that `before` names; no other
-    program has the two. Such programs run in the order of the module. The setting `microbatch` is 0 in the first run
-    and grows by one; in the program `before`, which runs the last microbatch, it is `runs`.
+    The `timeline` lists what one run of the program consists of, in order; without it, the program once. It ends with
+    the program itself. The other programs in it have the role `microbatch`, and run nowhere else. An instance of
+    microbatch m has m as the setting `microbatch`; the microbatches of each program are 0, 1, ... in this order.
+
+    One body serves all instances: steps `when last` run only in the last one. Accumulators have the values of their
+    updates after every instance; other updates and outputs are those of the last one.
 
     A `guard` says what follows from the output `nonfinite`.
   }];
@@ -66,14 +72,20 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
                        DefaultValuedAttr<Base_ProgramRoleAttr, "base::ProgramRole::forward">:$role,
                        OptionalAttr<Sched_MeshAxes>:$devices,
                        OptionalAttr<Sched_MemoryAttr>:$memory, OptionalAttr<Sched_TimeAttr>:$time,
-                       OptionalAttr<I64Attr>:$runs, OptionalAttr<StrAttr>:$before,
-                       OptionalAttr<Base_GuardAttr>:$guard, OptionalAttr<Sched_PeakAttr>:$peak);
+                       OptionalAttr<Base_Timeline>:$timeline, OptionalAttr<Base_GuardAttr>:$guard,
+                       OptionalAttr<Sched_PeakAttr>:$peak);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name (`role` $role^)? (`runs` $runs^ `before` $before)? (`guard` $guard^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? (`peak` $peak^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name (`role` $role^)? (`timeline` $timeline^)? (`guard` $guard^)? (`devices` $devices^)? (`memory` $memory^)? (`time` $time^)? (`peak` $peak^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// Sizes of the mesh axes of the ranks that run this program: `devices`, or the mesh of the module.
     ::llvm::SmallVector<int64_t> getMeshSizes();
+
+    /// The program in whose timeline this one is: itself unless it only runs in that of another one.
+    ProgramOp getRunner();
+
+    /// How often a run of the runner runs this program.
+    int64_t getInstances();
   }];
 }
 
@@ -192,11 +204,11 @@ def Sched_ComputeOp : Sched_Step<"compute"> {
   }];
   let arguments = (ins StrAttr:$target, Variadic<Sched_TensorType>:$operands, DictionaryAttr:$args,
                        OptionalAttr<DenseI64ArrayAttr>:$overwrites, OptionalAttr<StrAttr>:$module,
-                       FlatSymbolRefAttr:$stream, UnitAttr:$host);
+                       FlatSymbolRefAttr:$stream, UnitAttr:$host, Sched_When:$when);
   let results = (outs Variadic<Sched_TensorType>:$results);
   let assemblyFormat = [{
-    $target `(` $operands `)` $args (`overwrites` $overwrites^)? (`in` $module^)? `on` $stream (`host` $host^)? attr-dict
-    `:` functional-type($operands, $results)
+    $target `(` $operands `)` $args (`overwrites` $overwrites^)? (`in` $module^)? `on` $stream (`host` $host^)?
+    (`when` $when^)? attr-dict `:` functional-type($operands, $results)
   }];
   let hasVerifier = 1;
 }
@@ -213,9 +225,13 @@ def Sched_PackOp : Sched_Step<"pack"> {
         -> !sched.packed<!sched.tensor<[4], f32>, !sched.tensor<[8], f32>>
     ```
   }];
-  let arguments = (ins Variadic<Sched_TensorType>:$tensors, UnitAttr:$in_place, FlatSymbolRefAttr:$stream);
+  let arguments = (ins Variadic<Sched_TensorType>:$tensors, UnitAttr:$in_place, FlatSymbolRefAttr:$stream,
+                       Sched_When:$when);
   let results = (outs Sched_PackedType:$result);
-  let assemblyFormat = "$tensors (`in_place` $in_place^)? `on` $stream attr-dict `:` custom<Packed>(type($tensors), type($result))";
+  let assemblyFormat = [{
+    $tensors (`in_place` $in_place^)? `on` $stream (`when` $when^)? attr-dict `:`
+    custom<Packed>(type($tensors), type($result))
+  }];
   let hasVerifier = 1;
 }
 
@@ -230,11 +246,11 @@ def Sched_UnpackOp : Sched_Step<"unpack"> {
     ```
   }];
   let arguments = (ins Sched_PackedType:$packed, Variadic<Sched_TensorType>:$targets, UnitAttr:$in_place,
-                       FlatSymbolRefAttr:$stream);
+                       FlatSymbolRefAttr:$stream, Sched_When:$when);
   let results = (outs Variadic<Sched_TensorType>:$results);
   let assemblyFormat = [{
-    $packed (`in_place` $in_place^)? `on` $stream attr-dict `:` custom<Members>(type($packed), type($results))
-    (`into` $targets^ `:` type($targets))?
+    $packed (`in_place` $in_place^)? `on` $stream (`when` $when^)? attr-dict `:`
+    custom<Members>(type($packed), type($results)) (`into` $targets^ `:` type($targets))?
   }];
   let hasVerifier = 1;
 }
@@ -259,12 +275,13 @@ def Sched_StartOp : Sched_Step<"start"> {
   let arguments = (ins Base_CollectiveKindAttr:$kind, Sched_Movable:$input, OptionalAttr<I64Attr>:$dim,
                        OptionalAttr<I64Attr>:$from_dim, FlatSymbolRefAttr:$communicator, FlatSymbolRefAttr:$stream,
                        I64Attr:$sequence, OptionalAttr<StrAttr>:$cause, OptionalAttr<StrAttr>:$module,
-                       OptionalAttr<TypeAttr>:$activation_sum, Optional<Sched_Movable>:$target);
+                       OptionalAttr<TypeAttr>:$activation_sum, Optional<Sched_Movable>:$target,
+                       Sched_When:$when);
   let results = (outs Sched_TokenType:$token);
   let assemblyFormat = [{
     $kind $input (`from` $from_dim^)? (`dim` $dim^)? `over` $communicator `on` $stream `sequence` $sequence
-    (`because` $cause^)? (`in` $module^)? (`activations` $activation_sum^)? attr-dict `:` type($input) `->` type($token)
-    (`into` $target^ `:` type($target))?
+    (`because` $cause^)? (`in` $module^)? (`activations` $activation_sum^)? (`when` $when^)? attr-dict `:` type($input) `->`
+    type($token) (`into` $target^ `:` type($target))?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -275,24 +292,24 @@ def Sched_StartOp : Sched_Step<"start"> {
 
 def Sched_WaitOp : Sched_Step<"wait"> {
   let summary = "waits for a collective and returns the result that the token promises";
-  let arguments = (ins Sched_TokenType:$token, FlatSymbolRefAttr:$stream);
+  let arguments = (ins Sched_TokenType:$token, FlatSymbolRefAttr:$stream, Sched_When:$when);
   let results = (outs Sched_Movable:$result);
-  let assemblyFormat = "$token `on` $stream attr-dict `:` custom<Landed>(type($token), type($result))";
+  let assemblyFormat = "$token `on` $stream (`when` $when^)? attr-dict `:` custom<Landed>(type($token), type($result))";
   let hasVerifier = 1;
 }
 
 def Sched_SliceOp : Sched_Step<"slice"> {
   let summary = "the rank's shard of a tensor that is replicated over some axes; no communication";
-  let arguments = (ins Sched_TensorType:$input, FlatSymbolRefAttr:$stream);
+  let arguments = (ins Sched_TensorType:$input, FlatSymbolRefAttr:$stream, Sched_When:$when);
   let results = (outs Sched_TensorType:$result);
-  let assemblyFormat = "$input `on` $stream attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$input `on` $stream (`when` $when^)? attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 
 def Sched_FreeOp : Sched_Step<"free"> {
   let summary = "frees values after their last use";
-  let arguments = (ins Variadic<Sched_Movable>:$values, FlatSymbolRefAttr:$stream);
-  let assemblyFormat = "$values `on` $stream attr-dict `:` type($values)";
+  let arguments = (ins Variadic<Sched_Movable>:$values, FlatSymbolRefAttr:$stream, Sched_When:$when);
+  let assemblyFormat = "$values `on` $stream (`when` $when^)? attr-dict `:` type($values)";
 }
 
 #endif // MESHPLAN_DIALECT_SCHED_OPS_TD

@@ -1,15 +1,18 @@
 //===- program_verifier.cpp - verifier of a whole program -----------------===//
 //
-// Rules have labels (P: names and numbers, L: lifetimes, T: tokens) that
+// Rules have labels (P: names and numbers, L: lifetimes, T: tokens, W: instances) that
 // reappear in test/dialect/sched/program_verifier.mlir.
 //
-// A program is a list without branches, so one walk in order decides everything. What a valid program guarantees to the
-// runtime:
+// A program is a list without branches, so one walk in order decides everything. A program that a timeline runs several
+// times is two lists: that of the last instance, with all steps, and that of the others, without the steps `when last`.
+// Each is walked. What a valid program guarantees to the runtime:
 //
 //   P6, T1          all ranks start the same collectives in the same order, and wait for each once
 //   L1, L2, L6      no value is used after it was freed or overwritten, or freed twice
 //   L4, L7          what a collective in flight reads is neither freed nor overwritten
 //   L3, L5          what the run owns is not freed; everything else is, or is an output or an update
+//   W1, W3, W4      the same holds in instances before the last one
+//   W2              microbatches change nothing that outlives them but accumulators
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,16 +26,18 @@ using namespace meshplan;
 using namespace meshplan::sched;
 
 namespace {
-/// Walks the steps of a program in order and records what each step may rely on.
+/// Walks the steps of one instance of a program in order and records what each step may rely on.
 class ProgramVerifier {
 public:
-  explicit ProgramVerifier(ProgramOp program) : program(program), meshSizes(program.getMeshSizes()) {}
+  ProgramVerifier(ProgramOp program, bool isLast)
+      : program(program), isLast(isLast), meshSizes(program.getMeshSizes()) {}
 
   LogicalResult verify();
 
 private:
-  LogicalResult verifyRuns();
+  bool runs(Operation &step) const;
   LogicalResult verifyStep(Operation &step);
+  LogicalResult verifyInstance(Operation &step);
   LogicalResult verifyNames(Operation &step);
   LogicalResult verifyLayout(Operation &step, ShardedTensorType type);
   LogicalResult verifyOverwritten(Operation &step);
@@ -42,10 +47,12 @@ private:
   LogicalResult verifyInPlace(PackOp pack);
   LogicalResult verifyPack(PackOp pack);
   LogicalResult verifyStart(StartOp start);
+  LogicalResult verifySameInstances(StartOp start) const;
   LogicalResult verifyFree(FreeOp free);
   LogicalResult verifyEnd();
 
   ProgramOp program;
+  bool isLast;
   SmallVector<int64_t> meshSizes;
   llvm::StringMap<CommunicatorOp> communicators;
   llvm::StringSet<> streams;
@@ -88,30 +95,31 @@ static SmallVector<Value> usedBy(Operation &step) {
 }
 
 LogicalResult ProgramVerifier::verify() {
-  if (!getMesh(program)) // P1
-    return program.emitOpError("is in a module without a mesh");
   for (Operation &op : program->getParentOfType<ModuleOp>().getOps()) {
     if (auto communicator = dyn_cast<CommunicatorOp>(op))
       communicators[communicator.getSymName()] = communicator;
     else if (auto stream = dyn_cast<StreamOp>(op))
       streams.insert(stream.getSymName());
   }
-  if (failed(verifyRuns()))
-    return failure();
   for (Operation &step : program.getBody().front())
-    if (failed(verifyStep(step)))
+    if (runs(step) && failed(verifyStep(step)))
       return failure();
   return verifyEnd();
 }
 
-LogicalResult ProgramVerifier::verifyRuns() {
-  bool isMicrobatch = program.getRole() == base::ProgramRole::microbatch;
-  if (isMicrobatch != program.getRuns().has_value() || isMicrobatch != program.getBefore().has_value()) // P9
-    return program.emitOpError() << "of role '" << base::stringifyProgramRole(program.getRole()) << "' has "
-                                 << (isMicrobatch ? "no 'runs' or no 'before'" : "'runs' or 'before'");
-  if (isMicrobatch && !program->getParentOfType<ModuleOp>().lookupSymbol<ProgramOp>(*program.getBefore())) // P10
-    return program.emitOpError() << "runs before the unknown program '" << *program.getBefore() << "'";
-  return success();
+/// An accumulator has its update after every instance. Outputs and other updates are those of the last one.
+static bool isAccumulation(UpdateOp update) {
+  auto state = update.getTarget().getDefiningOp<StateOp>();
+  return state && !state.getParameter();
+}
+
+/// True if the instance that is walked has the step.
+bool ProgramVerifier::runs(Operation &step) const {
+  if (isLast)
+    return true;
+  if (auto update = dyn_cast<UpdateOp>(step))
+    return isAccumulation(update);
+  return whenOf(&step) == base::When::always && !isa<OutputOp, GradientOp>(step);
 }
 
 LogicalResult ProgramVerifier::verifyStep(Operation &step) {
@@ -122,6 +130,8 @@ LogicalResult ProgramVerifier::verifyStep(Operation &step) {
   for (Value result : step.getResults())
     if (auto type = dyn_cast<ShardedTensorType>(result.getType()); type && failed(verifyLayout(step, type)))
       return failure();
+  if (failed(verifyInstance(step)))
+    return failure();
   for (Value operand : usedBy(step))
     if (FreeOp free = freed.lookup(operand)) // L1, L2
       return (step.emitOpError() << (isa<FreeOp>(step) ? "frees a value that is already free" : "uses a freed value"))
@@ -147,6 +157,20 @@ LogicalResult ProgramVerifier::verifyStep(Operation &step) {
   return success();
 }
 
+LogicalResult ProgramVerifier::verifyInstance(Operation &step) {
+  if (isLast) {
+    if (whenOf(&step) == base::When::last && program.getRole() == base::ProgramRole::microbatch) // W5
+      return step.emitOpError("runs only in the last instance of a timeline, which is none of this program");
+    return success();
+  }
+  for (Value operand : usedBy(step))
+    if (Operation *producer = operand.getDefiningOp(); whenOf(producer) == base::When::last) // W1
+      return step.emitOpError("uses in every microbatch what is made only in the last one")
+                 .attachNote(producer->getLoc())
+             << "made here";
+  return success();
+}
+
 LogicalResult ProgramVerifier::verifyNames(Operation &step) {
   auto stream = step.getAttrOfType<FlatSymbolRefAttr>("stream");
   if (stream && !streams.contains(stream.getValue())) // P3
@@ -157,12 +181,16 @@ LogicalResult ProgramVerifier::verifyNames(Operation &step) {
   return success();
 }
 
-/// L6: the old value of an overwritten operand is not read again; an update or a free may still name it. L7: no
+/// L6: the old value of an overwritten operand is not read again; a free, and in the last instance an update, may still
+/// name it. L7: no
 /// collective in flight reads it.
 LogicalResult ProgramVerifier::verifyOverwritten(Operation &step) {
   // Before this step's own overwriting is recorded: a step may read what it overwrites.
-  for (Value operand : usedBy(step))
-    if (Operation *writer = overwritten.lookup(operand); writer && !isa<UpdateOp, FreeOp>(step))
+  SmallVector<Value> read = isa<UpdateOp, FreeOp>(step) ? SmallVector<Value>() : usedBy(step);
+  if (auto update = dyn_cast<UpdateOp>(step); update && !isLast)
+    read.push_back(update.getValue()); // by the next instance
+  for (Value operand : read)
+    if (Operation *writer = overwritten.lookup(operand))
       return step.emitOpError("reads a value that was overwritten").attachNote(writer->getLoc()) << "overwritten here";
   SmallVector<Value> targets;
   if (auto start = dyn_cast<StartOp>(step); start && start.getTarget())
@@ -178,11 +206,22 @@ LogicalResult ProgramVerifier::verifyOverwritten(Operation &step) {
   return success();
 }
 
+/// What instances before the last one may overwrite: accumulators, and what steps have made. A slice may be a view.
+static bool mayChange(Value value) {
+  while (auto slice = value.getDefiningOp<SliceOp>())
+    value = slice.getInput();
+  if (auto state = value.getDefiningOp<StateOp>())
+    return !state.getParameter();
+  return !isa<ParameterOp, ConstantOp, InputOp, SettingOp>(value.getDefiningOp());
+}
+
 LogicalResult ProgramVerifier::overwrite(Operation &step, Value value) {
   if (auto starts = inFlight.find(value); starts != inFlight.end() && !starts->second.empty())
     return step.emitOpError("overwrites the input of a collective that is not waited for")
                .attachNote(starts->second.front().getLoc())
            << "started here";
+  if (!isLast && !mayChange(value)) // W2
+    return step.emitOpError("overwrites in every microbatch what is neither an accumulator nor a temporary");
   overwritten[value] = &step;
   return success();
 }
@@ -260,8 +299,8 @@ LogicalResult ProgramVerifier::verifyLayout(Operation &step, ShardedTensorType t
 }
 
 LogicalResult ProgramVerifier::verifyStart(StartOp start) {
-  // Without gaps: the wait finds its start by this number, and all ranks count alike.
-  if (static_cast<int64_t>(start.getSequence()) != nextSequence) // P6
+  // Without gaps but for steps `when last`: the wait finds its start by this number, and all ranks count alike.
+  if (isLast && static_cast<int64_t>(start.getSequence()) != nextSequence) // P6
     return start.emitOpError() << "has sequence number " << start.getSequence() << ", the next one is " << nextSequence;
   ++nextSequence;
   auto uses = start.getToken().getUses();
@@ -274,6 +313,22 @@ LogicalResult ProgramVerifier::verifyStart(StartOp start) {
   auto unpacks = llvm::count_if(result.getUsers(), [](Operation *user) { return isa<UnpackOp>(user); });
   if (isa<PackedType>(result.getType()) && unpacks != 1) // P13
     return start.emitOpError() << "gives a packed value that is unpacked " << unpacks << " times, must be exactly once";
+  return verifySameInstances(start);
+}
+
+/// W3: no instance runs a part of a collective.
+LogicalResult ProgramVerifier::verifySameInstances(StartOp start) const {
+  SmallVector<Operation *> parts{start.getWait()};
+  for (Value packed : {Value(start.getInput()), Value(start.getTarget())})
+    if (packed && packed.getDefiningOp<PackOp>())
+      parts.push_back(packed.getDefiningOp());
+  for (Operation *user : start.getWait().getResult().getUsers())
+    if (isa<UnpackOp>(user))
+      parts.push_back(user);
+  for (Operation *part : parts)
+    if (whenOf(part) != start.getWhen())
+      return part->emitOpError() << "runs " << base::stringifyWhen(whenOf(part)) << ", its collective "
+                                 << base::stringifyWhen(start.getWhen());
   return success();
 }
 
@@ -308,13 +363,66 @@ LogicalResult ProgramVerifier::verifyEnd() {
     outputs.insert(update.getValue());
   for (Operation &step : program.getBody().front()) {
     // The other steps only name what the run provides, which is freed with the run.
-    if (!isa<ComputeOp, SliceOp, WaitOp, PackOp, UnpackOp>(step))
+    if (!runs(step) || !isa<ComputeOp, SliceOp, WaitOp, PackOp, UnpackOp>(step))
       continue;
     for (Value result : step.getResults())
-      if (!freed.contains(result) && !outputs.contains(result))
-        return step.emitOpError() << "produces a value that is neither freed nor an output";
+      if (!freed.contains(result) && !outputs.contains(result)) // W4 before the last instance
+        return step.emitOpError() << "produces a value that is neither freed nor an output"
+                                  << (isLast ? "" : " before the last microbatch");
   }
   return success();
 }
 
-LogicalResult ProgramOp::verifyRegions() { return ProgramVerifier(*this).verify(); }
+//===----------------------------------------------------------------------===//
+// Timeline
+//===----------------------------------------------------------------------===//
+
+/// A program of microbatches is in one timeline, and has none of its own.
+static LogicalResult verifyMicrobatch(ProgramOp program) {
+  if (program.getTimeline()) // P9
+    return program.emitOpError("of role 'microbatch' has a timeline");
+  int64_t timelines = llvm::count_if(program->getParentOfType<ModuleOp>().getOps<ProgramOp>(), [&](ProgramOp other) {
+    return base::instancesIn(other.getTimelineAttr(), program.getSymName()) != 0;
+  });
+  if (timelines != 1) // P10
+    return program.emitOpError() << "of role 'microbatch' is in " << timelines << " timelines, must be in one";
+  return success();
+}
+
+static LogicalResult verifyTimeline(ProgramOp program) {
+  if (program.getRole() == base::ProgramRole::microbatch)
+    return verifyMicrobatch(program);
+  std::optional<ArrayAttr> timeline = program.getTimeline();
+  if (!timeline)
+    return success();
+  DenseMap<StringAttr, int64_t> next;
+  FlatSymbolRefAttr end;
+  for (auto instance : timeline->getAsRange<base::InstanceAttr>()) {
+    end = instance.getProgram();
+    auto [microbatch, isNew] = next.try_emplace(end.getAttr(), 0);
+    if (isNew && end.getValue() != program.getSymName()) {
+      auto other = program->getParentOfType<ModuleOp>().lookupSymbol<ProgramOp>(end.getValue());
+      if (!other) // P14
+        return program.emitOpError() << "has the unknown program " << end << " in its timeline";
+      if (other.getRole() != base::ProgramRole::microbatch) // P15
+        return program.emitOpError() << "has " << end << " in its timeline, whose role is '"
+                                     << base::stringifyProgramRole(other.getRole()) << "', must be 'microbatch'";
+    }
+    if (instance.getMicrobatch() != microbatch->second) // P16
+      return program.emitOpError() << "has microbatch " << instance.getMicrobatch() << " of " << end
+                                   << " in its timeline, the next one is " << microbatch->second;
+    ++microbatch->second;
+  }
+  if (!end || end.getValue() != program.getSymName()) // P17
+    return program.emitOpError("has a timeline that does not end with the program itself");
+  return success();
+}
+
+LogicalResult ProgramOp::verifyRegions() {
+  if (!sched::getMesh(*this)) // P1
+    return emitOpError("is in a module without a mesh");
+  if (failed(verifyTimeline(*this)) || failed(ProgramVerifier(*this, /*isLast=*/true).verify()))
+    return failure();
+  bool isRepeated = getRole() == base::ProgramRole::microbatch || getInstances() > 1;
+  return isRepeated ? ProgramVerifier(*this, /*isLast=*/false).verify() : success();
+}

@@ -53,6 +53,9 @@ MeshOp getMesh(mlir::Operation *op);
 /// The first program of a role that runs on all ranks, or of `reference`; null without one.
 ProgramOp programOf(mlir::ModuleOp module, base::ProgramRole role);
 
+/// In which instances of its program a step runs; `always` for ops that are not steps of the runtime.
+base::When whenOf(mlir::Operation *step);
+
 /// Sizes of a list of mesh axes.
 llvm::SmallVector<int64_t> axisSizes(mlir::ArrayAttr meshAxes);
 

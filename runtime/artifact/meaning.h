@@ -27,11 +27,12 @@ Status verifyAxes(const AxisRefVector *axes, std::span<const int64_t> meshSizes,
 
 Status verifyValue(const artifact::Value &value, std::span<const int64_t> meshSizes);
 
-/// Verifies values, parameters, constants and ports, then the instructions (verifyInstructions).
+/// Verifies values, parameters, constants and ports, then the instructions (verifyInstructions). Timelines have been
+/// checked.
 Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program &program);
 
-/// Verifies order, lifetimes and operands of the instructions. `defined` are the values that exist before the first
-/// one.
+/// Verifies order, lifetimes and operands of the instructions, in each kind of instance. `defined` are the values that
+/// exist before the first one.
 Status verifyInstructions(const artifact::Schedule &schedule, const artifact::Program &program,
                           std::span<const int32_t> defined);
 

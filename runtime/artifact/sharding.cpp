@@ -4,6 +4,7 @@
 
 #include "runtime/artifact/vector_range.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -26,8 +27,25 @@ DimSharding dimShardingOf(const artifact::Dim &dim) {
   return sharding;
 }
 
-std::string_view runnerOf(const artifact::Program &program) {
-  return program.runs_before() ? program.runs_before()->string_view() : "";
+/// How often the timeline of `runner` has the program.
+static int64_t instancesIn(const artifact::Schedule &schedule, const artifact::Program &runner,
+                           const artifact::Program &program) {
+  int64_t count = 0;
+  if (runner.timeline())
+    for (const artifact::Instance *instance : *runner.timeline())
+      count += schedule.programs()->Get(instance->program()) == &program;
+  return count;
+}
+
+const artifact::Program &runnerOf(const artifact::Schedule &schedule, const artifact::Program &program) {
+  for (const artifact::Program *runner : *schedule.programs())
+    if (instancesIn(schedule, *runner, program) > 0)
+      return *runner;
+  return program;
+}
+
+int64_t instancesOf(const artifact::Schedule &schedule, const artifact::Program &program) {
+  return std::max<int64_t>(1, instancesIn(schedule, runnerOf(schedule, program), program));
 }
 
 const artifact::Parameter *findParameter(const artifact::Program &program, std::string_view name) {
@@ -42,6 +60,13 @@ const artifact::Port *findOutput(const artifact::Program &program, std::string_v
     if (output.name()->string_view() == name)
       return &output;
   return nullptr;
+}
+
+bool isAccumulator(const artifact::Program &program, int32_t value) {
+  for (const artifact::Accumulator &accumulator : elementsOf(program.accumulators()))
+    if (accumulator.value() == value)
+      return true;
+  return false;
 }
 
 std::vector<int32_t> membersOf(const artifact::Program &program, int32_t value) {

@@ -29,14 +29,20 @@ std::vector<AxisRef> axesOf(const AxisRefVector *axes);
 
 DimSharding dimShardingOf(const artifact::Dim &dim);
 
-/// The name of the program that runs this one before itself; empty if there is none.
-std::string_view runnerOf(const artifact::Program &program);
+/// The program in whose timeline `program` is: itself unless it only runs in that of another one.
+const artifact::Program &runnerOf(const artifact::Schedule &schedule, const artifact::Program &program);
+
+/// How often a run of its runner runs the program.
+int64_t instancesOf(const artifact::Schedule &schedule, const artifact::Program &program);
 
 /// The parameter with this first name, or null.
 const artifact::Parameter *findParameter(const artifact::Program &program, std::string_view name);
 
 /// The output with this name, or null.
 const artifact::Port *findOutput(const artifact::Program &program, std::string_view name);
+
+/// True if the value is that of an accumulator before the program.
+bool isAccumulator(const artifact::Program &program, int32_t value);
 
 /// All names of a parameter, in the order of the artifact.
 std::vector<std::string> namesOf(const artifact::Parameter &parameter);

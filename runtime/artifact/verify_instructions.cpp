@@ -4,6 +4,9 @@
 // load, that no instruction can touch memory that is not there. Its cost is one visit of each operand, because a
 // program is a list without branches.
 //
+// A program that a timeline runs several times is two lists: all instructions in the last instance, and those that are
+// not `last` in the others. Both are walked.
+//
 // Example: start 3 reads v5 into v6; compute overwrites v5; wait 3. Between start and wait the backend still reads v5,
 // so the compute is refused. After the wait it would be right.
 //
@@ -23,7 +26,7 @@ namespace meshplan {
 
 namespace {
 
-/// Walks the instructions in order and tracks the state of every value.
+/// Walks the instructions of one instance in order and tracks the state of every value.
 ///
 ///   undefined --define--> live --overwrite--> overwritten
 ///   undefined --start---> arriving --wait--> live
@@ -34,9 +37,10 @@ namespace {
 /// to it, it does to them.
 class Walk {
 public:
-  Walk(const artifact::Schedule &schedule, const artifact::Program &program)
-      : schedule(schedule), program(program), states(program.values()->size(), State::undefined),
-        readers(program.values()->size(), 0), isGiven(program.values()->size(), false) {
+  Walk(const artifact::Schedule &schedule, const artifact::Program &program, bool isLast)
+      : schedule(schedule), program(program), isLast(isLast), states(program.values()->size(), State::undefined),
+        readers(program.values()->size(), 0), isGiven(program.values()->size(), false),
+        outlives(program.values()->size(), false) {
     size_t number = 0;
     for (const artifact::Buffer &buffer : elementsOf(program.buffers())) {
       for (flatbuffers::uoffset_t position = 0; position < buffer.values()->size(); ++position)
@@ -58,6 +62,7 @@ private:
   Status action(const artifact::Instruction &instruction);
   Status compute(const artifact::Compute &compute);
   Status overwrite(int32_t value);
+  Status mayChange(int32_t value) const;
   Status memories(const artifact::Compute &compute) const;
   Status onDevice(int32_t value) const;
   Status argument(const artifact::Arg &arg) const;
@@ -84,9 +89,11 @@ private:
 
   const artifact::Schedule &schedule;
   const artifact::Program &program;
+  bool isLast;
   std::vector<State> states;
   std::vector<int32_t> readers; // collectives in flight that read the value
   std::vector<bool> isGiven;    // no instruction produces the value
+  std::vector<bool> outlives;   // given and no accumulator, or a view of such a value
   std::map<int32_t, const artifact::Start *> inFlight;
   std::map<int32_t, std::pair<size_t, size_t>> locations; // by value: its buffer, and the position in it
   std::map<int32_t, const artifact::PackRun *> packs;     // by output: those that no collective has taken yet
@@ -94,13 +101,6 @@ private:
   std::map<int32_t, const artifact::Start *> received;    // by output that is packed: not unpacked yet
   int64_t lastSequence = -1;
 };
-
-bool isAccumulator(const artifact::Program &program, int32_t value) {
-  for (const artifact::Accumulator &accumulator : elementsOf(program.accumulators()))
-    if (accumulator.value() == value)
-      return true;
-  return false;
-}
 
 template <typename Vector> int64_t sizeOf(const Vector *vector) { return vector ? vector->size() : 0; }
 
@@ -115,6 +115,7 @@ Status Walk::define(int32_t value) {
 Status Walk::give(int32_t value) {
   MESHPLAN_RETURN_IF_ERROR(define(value));
   isGiven[value] = true;
+  outlives[value] = !isAccumulator(program, value);
   return Status();
 }
 
@@ -285,8 +286,16 @@ Status Walk::onDevice(int32_t value) const {
   return valueAt(value).host() ? corrupted("value ", value, " is on the host") : Status();
 }
 
+/// The next microbatch must find parameters, states and inputs as they were.
+Status Walk::mayChange(int32_t value) const {
+  return !isLast && outlives[value]
+             ? corrupted("value ", value, " is overwritten, and is neither an accumulator nor a temporary")
+             : Status();
+}
+
 Status Walk::overwrite(int32_t value) {
   MESHPLAN_RETURN_IF_ERROR(use(value));
+  MESHPLAN_RETURN_IF_ERROR(mayChange(value));
   if (readers[value] > 0)
     return corrupted("value ", value, " is overwritten before the wait of a collective that reads it");
   states[value] = State::overwritten;
@@ -356,6 +365,7 @@ Status Walk::target(const artifact::Start &start) {
   for (int32_t value : replaced) {
     if (readers[value] > 0)
       return corrupted("target ", value, " is overwritten before the wait of a collective that reads it");
+    MESHPLAN_RETURN_IF_ERROR(mayChange(value));
     states[value] = State::overwritten;
   }
   return Status();
@@ -448,6 +458,7 @@ Status Walk::slice(const artifact::Slice &slice) {
   MESHPLAN_RETURN_IF_ERROR(defineTensor(slice.output()).withContext("output"));
   MESHPLAN_RETURN_IF_ERROR(onDevice(slice.input()));
   MESHPLAN_RETURN_IF_ERROR(onDevice(slice.output()));
+  outlives[slice.output()] = outlives[slice.input()];
   return verifySlice(valueAt(slice.input()), valueAt(slice.output()));
 }
 
@@ -488,7 +499,12 @@ Status Walk::instruction(const artifact::Instruction &instruction) {
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("stream", instruction.stream(), schedule.streams()));
   if (instruction.origin() != -1)
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("origin", instruction.origin(), schedule.origins()));
-  return action(instruction);
+  if (instruction.when() < artifact::When::MIN || instruction.when() > artifact::When::MAX)
+    return corrupted("when ", int(instruction.when()), " does not exist");
+  bool isOfLast = instruction.when() == artifact::When::last;
+  if (isOfLast && program.role() == artifact::ProgramRole::microbatch)
+    return corrupted("it runs only in the last instance of a timeline, which is none of this program");
+  return isOfLast && !isLast ? Status() : action(instruction);
 }
 
 Status Walk::finish() {
@@ -498,6 +514,11 @@ Status Walk::finish() {
     return corrupted("value ", packs.begin()->first, " is packed for no collective");
   if (!received.empty())
     return corrupted("value ", received.begin()->first, " is not unpacked");
+  if (!isLast)
+    return verifyEach("updates", program.updates(), [&](const artifact::Update *update) {
+      // Outputs and other updates are those of the last instance.
+      return isAccumulator(program, update->target()) ? tensor(update->value()) : Status();
+    });
   MESHPLAN_RETURN_IF_ERROR(verifyEach("gradients", program.gradients(), [&](const artifact::Gradient *gradient) {
     // A gradient that the program starts with would be an input, not a gradient.
     bool isMade = states[gradient->value()] != State::undefined && !isGiven[gradient->value()];
@@ -513,14 +534,23 @@ Status Walk::finish() {
 
 } // namespace
 
-Status verifyInstructions(const artifact::Schedule &schedule, const artifact::Program &program,
-                          std::span<const int32_t> defined) {
-  Walk walk(schedule, program);
+static Status verifyInstance(const artifact::Schedule &schedule, const artifact::Program &program,
+                             std::span<const int32_t> defined, bool isLast) {
+  Walk walk(schedule, program, isLast);
   for (int32_t value : defined)
     MESHPLAN_RETURN_IF_ERROR(walk.give(value));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("instructions", program.instructions(),
                                       [&](const artifact::Instruction *each) { return walk.instruction(*each); }));
   return walk.finish();
+}
+
+Status verifyInstructions(const artifact::Schedule &schedule, const artifact::Program &program,
+                          std::span<const int32_t> defined) {
+  MESHPLAN_RETURN_IF_ERROR(verifyInstance(schedule, program, defined, /*isLast=*/true));
+  bool isRepeated = program.role() == artifact::ProgramRole::microbatch || instancesOf(schedule, program) > 1;
+  return isRepeated
+             ? verifyInstance(schedule, program, defined, /*isLast=*/false).withContext("before the last microbatch")
+             : Status();
 }
 
 } // namespace meshplan

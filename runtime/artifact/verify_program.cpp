@@ -310,8 +310,6 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
         // the last microbatch.
         return definitions.defineAddend(accumulator->value());
       }));
-  if (program.runs() < 0)
-    return corrupted("it runs ", program.runs(), " times");
   MESHPLAN_RETURN_IF_ERROR(verifyEach("settings", program.settings(), [&](const artifact::Setting *setting) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(setting->name(), settings));
     MESHPLAN_RETURN_IF_ERROR(definitions.define(setting->value()));

@@ -2,7 +2,10 @@
 
 #include "runtime/artifact/meaning.h"
 
+#include "runtime/artifact/vector_range.h"
+
 #include <limits>
+#include <map>
 
 namespace meshplan {
 
@@ -65,31 +68,55 @@ Status verifyCommunicator(const artifact::Communicator &communicator, std::span<
   return verifyAxes(communicator.axes(), meshSizes, digits);
 }
 
-/// A program that is run several times is a microbatch, and no other is. A run looks for its step and for the
-/// evaluation by their role, so that there is at most one of each.
+/// A run looks for its step and for the evaluation by their role, so that there is at most one of each.
 Status verifyRole(const artifact::Program &program, std::set<artifact::ProgramRole> &roles) {
   artifact::ProgramRole role = program.role();
   if (role < artifact::ProgramRole::MIN || role > artifact::ProgramRole::MAX)
     return corrupted("role ", int(role), " does not exist");
-  if ((role == artifact::ProgramRole::microbatch) != (program.runs() > 0))
-    return corrupted("its role is '", artifact::EnumNameProgramRole(role), "', and it runs ", program.runs(),
-                     " times before another program");
   bool isSought = role == artifact::ProgramRole::step || role == artifact::ProgramRole::eval;
   if (isSought && !roles.insert(role).second)
     return corrupted("a second program of role '", artifact::EnumNameProgramRole(role), "'");
   return Status();
 }
 
-/// A program that is run several times is run by another program, which itself is run by none.
-Status verifyRunner(const artifact::Schedule &schedule, const artifact::Program &program) {
-  std::string_view name = runnerOf(program);
-  if (name.empty() && program.runs() == 0)
+/// The timeline ends with the program itself and has only programs of microbatches besides. The microbatches of each
+/// are 0, 1, ... in this order.
+Status verifyTimeline(const artifact::Schedule &schedule, const artifact::Program &program) {
+  if (!program.timeline() || program.timeline()->size() == 0)
     return Status();
-  for (const artifact::Program *runner : *schedule.programs())
-    if (runner->name()->string_view() == name && runner->runs() == 0 && program.runs() > 0)
-      return Status();
-  return corrupted("it runs ", program.runs(), " times before '", name,
-                   "', which is not a program with preceding programs");
+  if (program.role() == artifact::ProgramRole::microbatch)
+    return corrupted("its role is 'microbatch', and it has a timeline");
+  MESHPLAN_RETURN_IF_ERROR(verifyAligned("timeline", program.timeline()));
+  std::map<int32_t, int32_t> next; // by program
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("timeline", program.timeline(), [&](const artifact::Instance *instance) {
+    MESHPLAN_RETURN_IF_ERROR(verifyIndex("program", instance->program(), schedule.programs()));
+    const artifact::Program &other = *schedule.programs()->Get(instance->program());
+    if (&other != &program && other.role() != artifact::ProgramRole::microbatch)
+      return corrupted("the role of '", other.name()->string_view(), "' is '",
+                       artifact::EnumNameProgramRole(other.role()), "', must be 'microbatch'");
+    int32_t &microbatch = next[instance->program()];
+    return instance->microbatch() == microbatch
+               ? (++microbatch, Status())
+               : corrupted("microbatch ", instance->microbatch(), ", the next one is ", microbatch);
+  }));
+  const artifact::Instance &last = *program.timeline()->Get(program.timeline()->size() - 1);
+  return schedule.programs()->Get(last.program()) == &program
+             ? Status()
+             : corrupted("timeline: it does not end with the program itself");
+}
+
+/// A program of microbatches is in one timeline.
+Status verifyMicrobatch(const artifact::Schedule &schedule, const artifact::Program &program) {
+  if (program.role() != artifact::ProgramRole::microbatch)
+    return Status();
+  int64_t timelines = 0;
+  for (const artifact::Program *other : *schedule.programs()) {
+    bool hasProgram = false;
+    for (const artifact::Instance &instance : elementsOf(other->timeline()))
+      hasProgram |= schedule.programs()->Get(instance.program()) == &program;
+    timelines += hasProgram;
+  }
+  return timelines == 1 ? Status() : corrupted("its role is 'microbatch', and it is in ", timelines, " timelines");
 }
 
 } // namespace
@@ -164,12 +191,16 @@ Status verifyMeaning(const artifact::Schedule &schedule) {
   }));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("programs", schedule.programs(), [&](const artifact::Program *program) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(program->name(), programs));
-    MESHPLAN_RETURN_IF_ERROR(verifyRole(*program, roles));
-    return verifyProgram(schedule, *program);
+    return verifyRole(*program, roles);
   }));
-  // A runner may follow its program in the list, so all programs are checked first.
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("programs", schedule.programs(), [&](const artifact::Program *program) {
+    return verifyTimeline(schedule, *program);
+  }));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("programs", schedule.programs(), [&](const artifact::Program *program) {
+    return verifyMicrobatch(schedule, *program);
+  }));
   return verifyEach("programs", schedule.programs(),
-                    [&](const artifact::Program *program) { return verifyRunner(schedule, *program); });
+                    [&](const artifact::Program *program) { return verifyProgram(schedule, *program); });
 }
 
 } // namespace meshplan

@@ -1,21 +1,25 @@
-//===- program_runner.cpp - a program and those before it -----------------===//
+//===- program_runner.cpp - a program and its timeline --------------------===//
 //
-// One step of 4 microbatches, of which the program "accumulate" runs 3 and "step" the last one:
+// One step of 4 microbatches, whose timeline is "step" for microbatches 0 to 3:
 //
 //   loss scale and number of skipped steps, from the guard
-//   accumulators to zeros; the programs share tensors again
-//   accumulate   microbatch 0, 1, 2     gradients are added to the accumulators
-//   step         microbatch 3           its gradients too; reduction, clipping, optimizer
-//   judge        counts non-finite gradients; the guard adapts the scale of the next step
+//   accumulators to zeros
+//   step  0, 1, 2   gradients are added to the accumulators
+//   step  3         its gradients too; reduction, clipping, optimizer
+//   judge           counts non-finite gradients; the guard adapts the scale of the next step
+//
+// The host waits for the device once, at the end of the last instance.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/exec/program_runner.h"
 
+#include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
 #include "runtime/exec/numbers/nonfinite_weights.h"
 
 #include <cstring>
+#include <map>
 
 using namespace meshplan;
 
@@ -27,19 +31,24 @@ Expected<ProgramRunner> ProgramRunner::create(const Artifact &artifact, const ar
 
 Expected<ProgramRunner> ProgramRunner::create(std::shared_ptr<Session> session, const artifact::Schedule &schedule,
                                               const artifact::Program &program, const OutputNames *asked) {
-  std::string_view name = program.name()->string_view();
-  if (program.runs() > 0)
-    return Status::error(StatusCode::invalid, "program '", name, "' is run by '", runnerOf(program),
-                         "'; help: run the program '", runnerOf(program), "'");
+  if (const artifact::Program &runner = runnerOf(schedule, program); &runner != &program)
+    return Status::error(StatusCode::invalid, "program '", program.name()->string_view(), "' is run by '",
+                         runner.name()->string_view(), "'; help: run the program '", runner.name()->string_view(), "'");
   ProgramRunner made;
   made.batch = std::make_shared<Batch>();
-  for (const artifact::Program *each : *schedule.programs())
-    if (runnerOf(*each) == name) {
-      MESHPLAN_ASSIGN_OR_RETURN(auto walk, Walk::create(session, made.batch, *each));
-      // In the order of the artifact, which is the order of execution.
-      made.repeated.push_back({std::move(walk), each->runs()});
-    }
   MESHPLAN_ASSIGN_OR_RETURN(made.last, Walk::create(session, made.batch, program, asked));
+  std::map<const artifact::Program *, Walk *> walks{{&program, made.last.get()}};
+  for (const artifact::Instance &instance : elementsOf(program.timeline())) {
+    const artifact::Program *each = schedule.programs()->Get(instance.program());
+    Walk *&walk = walks[each];
+    if (!walk) {
+      MESHPLAN_ASSIGN_OR_RETURN(auto other, Walk::create(session, made.batch, *each));
+      walk = made.others.emplace_back(std::move(other)).get();
+    }
+    made.timeline.push_back({walk, instance.microbatch()});
+  }
+  if (made.timeline.empty())
+    made.timeline.push_back({made.last.get(), 0});
   MESHPLAN_RETURN_IF_ERROR(session->clearAccumulators(made.last->view()));
   return made;
 }
@@ -72,8 +81,8 @@ Status ProgramRunner::loadInputs(const Feed &feed) {
 
 void ProgramRunner::rest() {
   // Values of the last run may be views of the batch, and would keep it alive.
-  for (Repeated &each : repeated)
-    each.walk->forgetRun();
+  for (const auto &other : others)
+    other->forgetRun();
   last->forgetRun();
   batch->forget();
 }
@@ -105,15 +114,6 @@ Status ProgramRunner::resume(const StepCounters &counters) {
   return last->begin(counters.steps, 0);
 }
 
-void ProgramRunner::beforeUpdates(std::function<Status()> action) {
-  for (Repeated &each : repeated)
-    // A program without updates would call the action at its end, in each microbatch.
-    if (const artifact::Program &program = each.walk->view().program();
-        firstUpdateOf(program) < program.instructions()->size())
-      each.walk->beforeUpdates(action);
-  last->beforeUpdates(std::move(action));
-}
-
 double ProgramRunner::firstScale() const { return last->numbers().find("loss_scale", last->steps()).value_or(1); }
 
 Status ProgramRunner::setNumber(std::string_view name, double number) {
@@ -127,43 +127,43 @@ Status ProgramRunner::setNumber(std::string_view name, double number) {
 }
 
 Status ProgramRunner::giveNumber(std::string_view name, double number) {
-  // Most settings belong to the last program alone: an accumulating program has no learning rate. So only the last
-  // program decides whether the name exists.
-  for (Repeated &each : repeated)
-    if (Status status = each.walk->setNumber(name, number); !status.ok() && status.code() != StatusCode::notFound)
+  // Most settings belong to the program itself: one that counts tokens has no learning rate. So only the program itself
+  // decides whether the name exists.
+  for (const auto &other : others)
+    if (Status status = other->setNumber(name, number); !status.ok() && status.code() != StatusCode::notFound)
       return status;
   return last->setNumber(name, number);
 }
 
 int64_t ProgramRunner::packedBytes() const {
   int64_t bytes = last->packedBytes();
-  for (const Repeated &each : repeated)
-    bytes += each.walk->packedBytes();
+  for (const auto &other : others)
+    bytes += other->packedBytes();
   return bytes;
 }
 
 double ProgramRunner::waitedSeconds() const {
   double seconds = last->waitedSeconds();
-  for (const Repeated &each : repeated)
-    seconds += each.walk->waitedSeconds();
+  for (const auto &other : others)
+    seconds += other->waitedSeconds();
   return seconds;
 }
 
-/// Runs all programs before the last one. The last program itself runs the last microbatch.
-Status ProgramRunner::runRepeated(Trace *trace) {
-  int64_t microbatches = 1, number = last->steps();
-  for (Repeated &each : repeated) {
-    for (int64_t microbatch = 0; microbatch < each.runs; ++microbatch) {
-      // All microbatches of a step have the same step number; random numbers also depend on the microbatch.
-      MESHPLAN_RETURN_IF_ERROR(each.walk->begin(number, microbatch));
-      MESHPLAN_RETURN_IF_ERROR(each.walk->run(trace));
-    }
-    // Values of the last run may be views of the batch, and would keep it alive when the next one is loaded.
-    each.walk->forgetRun();
-    // The last program continues the count: after 3 runs it is the microbatch number 3.
-    microbatches = each.runs + 1;
+Status ProgramRunner::runTimeline(Trace *trace, const Observer *observer) {
+  int64_t step = last->steps();
+  Walk *running = nullptr;
+  for (const Instance &instance : timeline) {
+    // Values of a program whose instances are over may be views of the batch, and would keep it alive when the next one
+    // is loaded.
+    if (running && running != instance.walk)
+      running->forgetRun();
+    running = instance.walk;
+    // All microbatches of a step have the same step number; random numbers also depend on the microbatch.
+    MESHPLAN_RETURN_IF_ERROR(running->begin(step, instance.microbatch));
+    MESHPLAN_RETURN_IF_ERROR(&instance == &timeline.back() ? running->run(trace, observer)
+                                                           : running->runEarlier(trace));
   }
-  return last->begin(number, microbatches - 1);
+  return Status();
 }
 
 Status ProgramRunner::run(Trace *trace, const Observer *observer) {
@@ -172,10 +172,9 @@ Status ProgramRunner::run(Trace *trace, const Observer *observer) {
   // Its last microbatch may hold views of the previous batch.
   last->forgetRun();
   MESHPLAN_RETURN_IF_ERROR(last->session()->clearAccumulators(last->view()));
-  // Collects the notes of all microbatches and of the last program.
+  // Collects the notes of all instances.
   NonfiniteNotes notes;
-  MESHPLAN_RETURN_IF_ERROR(runRepeated(trace));
-  MESHPLAN_RETURN_IF_ERROR(last->run(trace, observer));
+  MESHPLAN_RETURN_IF_ERROR(runTimeline(trace, observer));
   return judge(notes);
 }
 

@@ -1,4 +1,4 @@
-//===- program_runner.h - a program and those before it ---------*- C++ -*-===//
+//===- program_runner.h - a program and its timeline ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_PROGRAM_RUNNER_H
 #define MESHPLAN_RUNTIME_EXEC_PROGRAM_RUNNER_H
@@ -17,15 +17,15 @@ struct StepOutcome {
   std::vector<NonfiniteNote> notes; ///< those that this rank made, before reductions
 };
 
-/// One rank of a program, together with the programs that run before it. `step` and `eval` run their microbatches as
-/// separate programs of the schedule, each a given number of times, all in one session. Belongs to the thread of its
-/// rank.
+/// One rank of a program. A run of it is its timeline: instances of the program for each microbatch, and of programs
+/// that only run there, all in one session. Belongs to the thread of its rank.
 ///
-/// Example: a step of 4 microbatches is the program "accumulate", which runs 3 times and accumulates gradients, and
-/// then the program "step", which runs the last microbatch and the optimizer.
+/// Example: a step of 4 microbatches is the program "count0", which runs 4 times and counts tokens, and then the
+/// program "step", which runs 4 times and accumulates gradients; its last instance also runs the optimizer.
 class ProgramRunner {
 public:
-  /// Creates a session, and a walk for each program. `invalid` for a program that only runs before another one.
+  /// Creates a session, and a walk for each program of the timeline. `invalid` for a program that only runs in the
+  /// timeline of another one.
   static Expected<ProgramRunner> create(const Artifact &artifact, const artifact::Program &program, World &world,
                                         const OutputNames *asked = nullptr);
 
@@ -52,9 +52,8 @@ public:
   /// See Walk::countFrom.
   void countFrom(std::string_view parameter, int64_t steps) { last->countFrom(parameter, steps); }
 
-  /// Registers an action that each step calls before parameters and states change; see Walk::beforeUpdates. It is
-  /// called once per step, and also in each microbatch whose program updates any of them.
-  void beforeUpdates(std::function<Status()> action);
+  /// Registers an action that each step calls once, before parameters and states change; see Walk::beforeUpdates.
+  void beforeUpdates(std::function<Status()> action) { last->beforeUpdates(std::move(action)); }
 
   /// Frees the inputs and the values of the last run. Until inputs are loaded again, only what the next step needs is
   /// held.
@@ -67,7 +66,7 @@ public:
   /// Sets a number of the run (Walk::setNumber) in every program that has the setting.
   Status setNumber(std::string_view name, double number);
 
-  /// Runs the program once; `observer` sees values of the program itself. A failure ends the run of all ranks. If
+  /// Runs the timeline once; `observer` sees values of its last instance. A failure ends the run of all ranks. If
   /// gradients are non-finite and the plan stops there, the run ends on every rank: with `numericFault` on the ranks
   /// that made the elements, `aborted` on the others.
   Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
@@ -90,22 +89,23 @@ public:
   const Walk &walk() const { return *last; }
 
 private:
-  /// A program that runs before the last one, a number of times.
-  struct Repeated {
-    std::unique_ptr<Walk> walk;
-    int64_t runs = 0;
+  /// A run of a program for one microbatch.
+  struct Instance {
+    Walk *walk = nullptr; ///< one of `others`, or `last`
+    int64_t microbatch = 0;
   };
 
   Status noteNonfinite(const Feed &feed);
   Status giveNumber(std::string_view name, double number);
   double firstScale() const;
-  Status runRepeated(Trace *trace);
+  Status runTimeline(Trace *trace, const Observer *observer);
   Status setGuardedNumbers();
   Status judge(const NonfiniteNotes &notes);
 
   std::shared_ptr<Batch> batch;
-  std::vector<Repeated> repeated;
+  std::vector<std::unique_ptr<Walk>> others; ///< of programs that only run in this timeline
   std::unique_ptr<Walk> last;
+  std::vector<Instance> timeline; ///< ends with `last`
   std::optional<StepGuard> guard;
   StepOutcome lastOutcome;
   std::string loadingWarning;

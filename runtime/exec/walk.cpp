@@ -60,6 +60,13 @@ Expected<std::unique_ptr<Walk>> Walk::create(std::shared_ptr<Session> session, s
   std::unique_ptr<Walk> walk(new Walk(std::move(session), program));
   MESHPLAN_ASSIGN_OR_RETURN(walk->program, prepareSteps(walk->rank, walk->owner->groups(), asked));
   walk->firstUpdate = firstUpdateOf(program);
+  for (const artifact::Instruction *instruction : *program.instructions())
+    walk->isOfLast.push_back(instruction->when() == artifact::When::last);
+  for (const artifact::Update &update : elementsOf(program.updates())) {
+    walk->updates.push_back(&update);
+    if (isAccumulator(program, update.target()))
+      walk->accumulations.push_back(&update);
+  }
   MESHPLAN_ASSIGN_OR_RETURN(walk->held, walk->owner->held(walk->rank));
   for (const artifact::Port &input : elementsOf(program.inputs()))
     walk->held[input.value()] = batch->input(input.name()->str());
@@ -142,7 +149,7 @@ Status Walk::begin(int64_t step, int64_t microbatch) {
   return Status();
 }
 
-Status Walk::runSteps(Trace *trace, const Observer *observer) {
+Status Walk::runSteps(bool isLast, Trace *trace, const Observer *observer) {
   // Settings depend on the step number, so they are computed before its first instruction.
   MESHPLAN_RETURN_IF_ERROR(settings.write(stepsDone, values));
   std::multimap<size_t, int> moments;
@@ -150,7 +157,10 @@ Status Walk::runSteps(Trace *trace, const Observer *observer) {
     // A value is observed right after it exists, because the plan frees it after its last use.
     moments = momentsOf(rank.program(), *observer);
   for (size_t index = 0; index < program.size(); ++index) {
-    if (index == firstUpdate)
+    if (isOfLast[index] && !isLast)
+      continue;
+    // Verification guarantees that instances before the last one change no parameter and no state.
+    if (isLast && index == firstUpdate)
       MESHPLAN_RETURN_IF_ERROR(beginUpdates());
     auto own = uncounted.find(index);
     MESHPLAN_RETURN_IF_ERROR(own == uncounted.end() ? runStep(*program[index], trace)
@@ -158,6 +168,10 @@ Status Walk::runSteps(Trace *trace, const Observer *observer) {
     for (auto [moment, last] = moments.equal_range(index); moment != last; ++moment)
       observer->see(moment->second, values[moment->second]);
   }
+  return isLast ? finish() : Status();
+}
+
+Status Walk::finish() {
   // A program without updates calls the action too, so that a waiting checkpoint is never left behind.
   if (firstUpdate == program.size())
     MESHPLAN_RETURN_IF_ERROR(beginUpdates());
@@ -168,11 +182,11 @@ Status Walk::runSteps(Trace *trace, const Observer *observer) {
   return synchronizeCompute();
 }
 
-void Walk::takeUpdates() {
-  // Only after the whole step has succeeded, so that a failed step does not mix old and new tensors here.
-  for (const artifact::Update &update : elementsOf(rank.program().updates()))
+void Walk::takeUpdates(bool isLast) {
+  // Only after the whole instance has succeeded, so that a failed step does not mix old and new tensors here.
+  for (const artifact::Update *update : isLast ? updates : accumulations)
     // In most programs the value is the target itself, updated in place; otherwise the new tensor replaces the old one.
-    *held[update.target()] = values[update.value()];
+    *held[update->target()] = values[update->value()];
 }
 
 Expected<Tensor> Walk::current(std::string_view name) const {
@@ -202,18 +216,25 @@ double Walk::waitedSeconds() const {
 }
 
 Status Walk::run(Trace *trace, const Observer *observer) {
+  MESHPLAN_RETURN_IF_ERROR(runInstance(/*isLast=*/true, trace, observer));
+  ++stepsDone;
+  return Status();
+}
+
+Status Walk::runEarlier(Trace *trace) { return runInstance(/*isLast=*/false, trace, /*observer=*/nullptr); }
+
+Status Walk::runInstance(bool isLast, Trace *trace, const Observer *observer) {
   values.clear();
   // Values share the elements of parameters and states. Instructions that update in place therefore update these.
   values = heldValues();
   // Here and not at creation: the memory exists once parameters are loaded.
   MESHPLAN_RETURN_IF_ERROR(owner->registerStorages());
-  Status status = runSteps(trace, observer);
+  Status status = runSteps(isLast, trace, observer);
   // The buffers of collectives in flight are freed with this failure, so peers must stop using them first.
   if (!status.ok())
     owner->world().abort(Status(StatusCode::peerLost, status.message()));
   if (!status.ok())
     return status;
-  takeUpdates();
-  ++stepsDone;
+  takeUpdates(isLast);
   return Status();
 }

@@ -55,13 +55,17 @@ public:
   /// The next run belongs to this step and this microbatch, both counted from 0.
   Status begin(int64_t step, int64_t microbatch);
 
-  /// Registers an action that each run calls once: before the first instruction that updates a parameter or a state in
-  /// place, or at its end. Until then, parameters and states are unchanged. If the action fails, the run ends.
+  /// Registers an action that the last instance calls once: before the first instruction that updates a parameter or a
+  /// state in place, or at its end. Until then, parameters and states are unchanged. If the action fails, the run ends.
   void beforeUpdates(std::function<Status()> action) { updatesBegin = std::move(action); }
 
-  /// Runs the program once. A failure ends the run of all ranks. A training step updates parameters and states in place
-  /// and increments the step count.
+  /// Runs the last instance of the program, or its only one. A failure ends the run of all ranks. A training step
+  /// updates parameters and states in place and increments the step count. Returns when the device is done.
   Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
+
+  /// Runs an instance that is not the last one of its timeline: without what only the last one does. Of all updates,
+  /// accumulators take theirs. On a device, what it computes may still be in progress when this returns.
+  Status runEarlier(Trace *trace = nullptr);
 
   /// Frees the values of the last run: its outputs, and views of the batch. What the session holds stays.
   void forgetRun() { values.assign(held.size(), Tensor()); }
@@ -104,18 +108,22 @@ private:
       : owner(std::move(session)), rank(owner->viewOf(program)), settings(program) {}
 
   std::vector<Tensor> heldValues() const;
-  void takeUpdates();
+  void takeUpdates(bool isLast);
   Status beginUpdates() const { return updatesBegin ? updatesBegin() : Status(); }
   Status runStep(Step &step, Trace *trace);
   Status runUpdate(size_t index, int64_t uncounted, Trace *trace);
-  Status runSteps(Trace *trace, const Observer *observer);
+  Status runInstance(bool isLast, Trace *trace, const Observer *observer);
+  Status runSteps(bool isLast, Trace *trace, const Observer *observer);
+  Status finish();
 
   std::shared_ptr<Session> owner; // first: the steps use its communicators
   RankView rank;
   HeldTensors held;           // by index into Program.values
   std::vector<Tensor> values; // by index into Program.values
   std::vector<std::unique_ptr<Step>> program;
-  size_t firstUpdate = 0; // index into `program`
+  std::vector<bool> isOfLast; // by index into `program`: only the last instance runs it
+  size_t firstUpdate = 0;     // index into `program`
+  std::vector<const artifact::Update *> updates, accumulations; // all, and those of accumulators
   std::function<Status()> updatesBegin;
   Settings settings;
   std::map<size_t, int64_t> uncounted; // by index into `program`: steps that an optimizer call does not count

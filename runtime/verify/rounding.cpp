@@ -187,7 +187,7 @@ static Status checkReads(const artifact::Program &program, const artifact::Progr
 Status meshplan::checkRounding(const artifact::Schedule &schedule, const artifact::Program &program,
                                const artifact::Program &reference) {
   for (const artifact::Program *each : *schedule.programs()) {
-    if (each != &program && runnerOf(*each) != program.name()->string_view())
+    if (&runnerOf(schedule, *each) != &program)
       continue;
     MESHPLAN_RETURN_IF_ERROR(checkStorage(*each, reference));
     MESHPLAN_RETURN_IF_ERROR(checkSums(schedule, *each));

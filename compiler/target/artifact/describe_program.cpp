@@ -20,6 +20,7 @@ public:
   void describe();
 
 private:
+  void describeTimeline();
   void describeMemory();
   void describeGivenValues();
   void describeInit(const artifact::Init &init);
@@ -209,7 +210,10 @@ void ProgramDescriber::describeStart(const artifact::Start &start) {
 }
 
 void ProgramDescriber::describeInstruction(const artifact::Instruction &instruction) {
-  stream << "  s" << instruction.stream() << ": ";
+  stream << "  s" << instruction.stream();
+  if (instruction.when() != artifact::When::always)
+    stream << ' ' << artifact::EnumNameWhen(instruction.when());
+  stream << ": ";
   switch (instruction.action_type()) {
   case artifact::Action::Compute:
     describeCompute(*instruction.action_as_Compute());
@@ -316,12 +320,33 @@ void ProgramDescriber::describeGivenValues() {
   });
 }
 
+/// " timeline count0 0 to 3, step 0 to 3"
+void ProgramDescriber::describeTimeline() {
+  auto *instances = program.timeline();
+  flatbuffers::uoffset_t size = instances ? instances->size() : 0;
+  const char *separator = " timeline ";
+  for (flatbuffers::uoffset_t begin = 0, end = 1; begin < size; begin = end++) {
+    const artifact::Instance &first = *instances->Get(begin);
+    while (end < size && instances->Get(end)->program() == first.program() &&
+           instances->Get(end)->microbatch() == first.microbatch() + static_cast<int32_t>(end - begin))
+      ++end;
+    stream << separator;
+    separator = ", ";
+    if (first.program() >= 0 && first.program() < static_cast<int32_t>(schedule.programs()->size()))
+      stream << textOf(schedule.programs()->Get(first.program())->name());
+    else
+      stream << '#' << first.program();
+    stream << ' ' << first.microbatch();
+    if (end - begin > 1)
+      stream << " to " << instances->Get(end - 1)->microbatch();
+  }
+}
+
 void ProgramDescriber::describe() {
   stream << "program " << textOf(program.name());
   if (program.role() != artifact::ProgramRole::forward)
     stream << " role " << artifact::EnumNameProgramRole(program.role());
-  if (program.runs() != 0)
-    stream << " runs " << program.runs() << " before '" << textOf(program.runs_before()) << "'";
+  describeTimeline();
   if (mesh == program.devices())
     forEach(mesh, [&](const artifact::Axis *axis) { stream << ' ' << textOf(axis->name()) << '=' << axis->size(); });
   stream << '\n';

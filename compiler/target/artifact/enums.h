@@ -20,6 +20,9 @@ inline artifact::Reduction toArtifact(base::Reduction reduction) { return static
 static_assert(base::getMaxEnumValForProgramRole() == static_cast<unsigned>(artifact::ProgramRole::MAX));
 inline artifact::ProgramRole toArtifact(base::ProgramRole role) { return static_cast<artifact::ProgramRole>(role); }
 
+static_assert(base::getMaxEnumValForWhen() == static_cast<unsigned>(artifact::When::MAX));
+inline artifact::When toArtifact(base::When when) { return static_cast<artifact::When>(when); }
+
 static_assert(base::getMaxEnumValForInitKind() == static_cast<unsigned>(artifact::InitKind::MAX));
 inline artifact::InitKind toArtifact(base::InitKind kind) { return static_cast<artifact::InitKind>(kind); }
 

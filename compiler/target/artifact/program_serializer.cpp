@@ -142,6 +142,7 @@ template <typename Action> void ProgramSerializer::addInstruction(Operation *ste
   instruction->action.Set(std::move(action));
   instruction->stream = tables.streams.lookup(step->getAttrOfType<FlatSymbolRefAttr>("stream").getValue());
   instruction->origin = origin;
+  instruction->when = toArtifact(sched::whenOf(step));
   program->instructions.push_back(std::move(instruction));
 }
 
@@ -433,8 +434,10 @@ FailureOr<std::unique_ptr<artifact::ProgramT>> ProgramSerializer::serialize() {
   }
   if (std::optional<ArrayAttr> devices = op.getDevices())
     program->devices = toAxisTable(*devices);
-  program->runs = static_cast<int32_t>(op.getRuns().value_or(0));
-  program->runs_before = op.getBefore().value_or("").str();
+  if (std::optional<ArrayAttr> timeline = op.getTimeline())
+    for (auto instance : timeline->getAsRange<base::InstanceAttr>())
+      program->timeline.emplace_back(tables.programs.lookup(instance.getProgram().getValue()),
+                                     static_cast<int32_t>(instance.getMicrobatch()));
   if (base::GuardAttr guard = op.getGuardAttr())
     program->guard = toGuard(guard);
   return std::move(program);

@@ -13,6 +13,7 @@ namespace meshplan {
 struct ModuleTables {
   llvm::StringMap<int32_t> streams;
   llvm::StringMap<int32_t> communicators;
+  llvm::StringMap<int32_t> programs;
   OriginTable origins;
 };
 

@@ -40,6 +40,9 @@ static FailureOr<artifact::ScheduleT> buildTables(ModuleOp module, const Artifac
     addCommunicator(schedule, communicator, tables);
   for (auto stream : module.getOps<sched::StreamOp>())
     addStream(schedule, stream, tables);
+  // All of them first: a timeline refers to other programs.
+  for (auto program : module.getOps<sched::ProgramOp>())
+    tables.programs.try_emplace(program.getSymName(), tables.programs.size());
   for (auto program : module.getOps<sched::ProgramOp>()) {
     FailureOr<std::unique_ptr<artifact::ProgramT>> table = serializeProgram(program, tables);
     if (failed(table))

@@ -95,13 +95,14 @@ def SplitMicrobatches : Pass<"plan-split-microbatches", "::mlir::ModuleOp"> {
   let summary = "make a program for each sweep over the microbatches";
   let description = [{
     Microbatches follow one another along the mesh axis of time. A sum over this axis becomes an accumulator, an
-    argument with `plan.kind` accumulator, to which each run of a program adds (`meshplan.accumulate`). A sum over the
-    whole batch that must be complete before other computation can begin, such
-    as the number of tokens, needs a sweep over the batch of its own. Sweeps are the programs `@count0`, `@count1`, ...,
-    and `@accumulate` for the last one; `plan.runs` is the number of their runs in a step, and `plan.runs_before` the
-    program that they precede. `@step` runs the last microbatch and then continues with the sums. An input is split by microbatch index (`meshplan.take_microbatch` and
-    the setting `microbatch`), and the axis is removed: extents are those of a microbatch. `@eval` is treated alike, with
-    the programs `@eval.count0`, ..., `@eval.accumulate`.
+    argument with `plan.kind` accumulator, to which each instance of a program adds (`meshplan.accumulate`). A sum over
+    the whole batch that must be complete before other computation can begin, such as the number of tokens, needs a
+    sweep over the batch of its own: the programs `@count0`, `@count1`, .... The last sweep is `@step` itself, which
+    runs for every microbatch and continues with the sums after the last one. `plan.timeline` of `@step` lists these
+    instances in their order. Which calls only the last instance runs is decided by `schedule`: those on which no
+    accumulator depends. An input is split by microbatch index (`meshplan.take_microbatch` and the setting
+    `microbatch`), and the axis is removed: extents are those of a microbatch. `@eval` is treated alike, with the
+    programs `@eval.count0`, ....
 
     An operator that would need several microbatches at once is an error.
 

@@ -4,12 +4,15 @@
 //
 // Example: the mean loss over all tokens of a batch in 3 microbatches. The
 // number of tokens is a sum over time that the loss of every microbatch divides
-// by. So there are two sweeps over the batch:
+// by. So there are two sweeps over the batch, in the timeline of @step:
 //
-//   program      runs  computes
-//   @count0      3     tokens += tokens of the microbatch
-//   @accumulate  2     loss and gradients += those of microbatches 0 and 1
-//   @step        1     the same for microbatch 2, then the optimizer step
+//   program   microbatches  computes
+//   @count0   0, 1, 2       tokens += tokens of the microbatch
+//   @step     0, 1, 2       loss and gradients += those of the microbatch; after
+//                           the last one the optimizer step
+//
+// One body serves all microbatches: `schedule` finds what only the last one runs
+// (instances.h), from the accumulators that this pass adds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +52,8 @@ static bool isInTime(Operation *op) {
 
 namespace {
 
-/// Turns a copy of the step, in which time is an axis, into the program of one sweep or into the step itself.
+/// Turns a copy of the step, in which time is an axis, into the program of one sweep; the last sweep is the step
+/// itself.
 class SweepMaker {
 public:
   /// `prefix` begins the names of accumulators.
@@ -57,7 +61,7 @@ public:
       : function(function), prefix(prefix), mesh(mesh), count(count),
         builder(function.getBody().front().getTerminator()) {}
 
-  /// The number of the sweep, and whether this is the step, which runs the last microbatch and continues with the sums.
+  /// The number of the sweep, and whether this is the step, which continues with the sums after its last microbatch.
   LogicalResult run(int64_t sweep, bool isStep);
 
 private:
@@ -439,7 +443,7 @@ struct SplitMicrobatchesPass : meshplan::impl::SplitMicrobatchesBase<SplitMicrob
     dropTime(mesh);
   }
 
-  /// Inserts the sweeps before the function, which becomes the last run of the last sweep and the end of the step.
+  /// Inserts the sweeps before the function, which becomes the last sweep and the end of the step.
   static LogicalResult split(func::FuncOp function, MeshOp mesh) {
     Sweeps sweeps(function);
     // A step has plain names, another program its own name in front.
@@ -449,25 +453,33 @@ struct SplitMicrobatchesPass : meshplan::impl::SplitMicrobatchesBase<SplitMicrob
     if (failed(checkSums(sweeps, count)))
       return failure();
     // Each sweep is made from the untouched function; the function itself is changed last.
-    for (int64_t number = 0; number <= last; ++number) {
-      func::FuncOp sweep = makeSweep(function, prefix, number, number == last, count);
+    SmallVector<Attribute> timeline;
+    for (int64_t number = 0; number < last; ++number) {
+      func::FuncOp sweep = makeSweep(function, prefix, number);
+      addInstances(sweep, count, timeline);
       if (failed(SweepMaker(sweep, prefix, mesh, count).run(number, /*isStep=*/false)))
         return failure();
     }
+    addInstances(function, count, timeline);
+    setOpAttr<attr::Timeline>(function, ArrayAttr::get(function.getContext(), timeline));
     return SweepMaker(function, prefix, mesh, count).run(last, /*isStep=*/true);
   }
 
-  static func::FuncOp makeSweep(func::FuncOp function, StringRef prefix, int64_t number, bool isLast, int64_t count) {
+  static func::FuncOp makeSweep(func::FuncOp function, StringRef prefix, int64_t number) {
     func::FuncOp sweep = function.clone();
-    Builder builder(function.getContext());
-    sweep.setSymName((prefix + (isLast ? "accumulate" : "count" + Twine(number))).str());
+    sweep.setSymName((prefix + "count" + Twine(number)).str());
     setRole(sweep, base::ProgramRole::microbatch);
     // Only the step applies gradients, so only it is skipped.
     sweep->removeAttr(attr::Guard::getNameStr());
-    setOpAttr<attr::Runs>(sweep, builder.getI64IntegerAttr(isLast ? count - 1 : count));
-    setOpAttr<attr::RunsBefore>(sweep, function.getSymNameAttr());
     OpBuilder(function).insert(sweep);
     return sweep;
+  }
+
+  /// Adds one instance of the function for each microbatch.
+  static void addInstances(func::FuncOp function, int64_t count, SmallVector<Attribute> &timeline) {
+    auto name = FlatSymbolRefAttr::get(function.getSymNameAttr());
+    for (int64_t microbatch = 0; microbatch < count; ++microbatch)
+      timeline.push_back(base::InstanceAttr::get(function.getContext(), name, microbatch));
   }
 };
 

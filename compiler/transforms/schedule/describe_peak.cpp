@@ -138,15 +138,15 @@ static void forEachResident(sched::ProgramOp program, function_ref<void(const De
   }
 }
 
-sched::PeakAttr describeMicrobatchPeak(sched::ProgramOp pass, sched::ProgramOp step) {
-  sched::PeakAttr own = *pass.getPeak();
+sched::PeakAttr describeMicrobatchPeak(sched::ProgramOp sweep, sched::ProgramOp step) {
+  sched::PeakAttr own = *sweep.getPeak();
   HeldList list;
   for (sched::HeldAttr held : own.getHeld())
     list.add({held.getWhat().str(), held.getModule().str()}, held.getCount(), held.getBytes());
-  // The tensors of the step stay allocated while it runs the program for each microbatch. Those that the program reads
-  // are in its own list already.
+  // The tensors of the step stay allocated while the other programs of its timeline run. Those that such a program
+  // reads are in its own list already.
   llvm::StringSet<> known;
-  forEachResident(pass, [&](const Described &tensor, Value) { known.insert(tensor.what); });
+  forEachResident(sweep, [&](const Described &tensor, Value) { known.insert(tensor.what); });
   forEachResident(step, [&](const Described &tensor, Value value) {
     if (!known.contains(tensor.what))
       list.add(tensor, 1, sched::largestBytes(cast<sched::ShardedTensorType>(value.getType())));

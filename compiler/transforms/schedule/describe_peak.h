@@ -13,9 +13,9 @@ namespace meshplan {
 sched::PeakAttr describePeak(mlir::func::FuncOp function, const ProjectedFunction &projection,
                              const scheduling::Solution &solution, unsigned rankClass);
 
-/// The peak of a program that runs before `step`, including the tensors that `step` holds meanwhile and this program
-/// does not.
-sched::PeakAttr describeMicrobatchPeak(sched::ProgramOp pass, sched::ProgramOp step);
+/// The peak of another program in the timeline of `step`, including the tensors that `step` holds meanwhile and this
+/// program does not.
+sched::PeakAttr describeMicrobatchPeak(sched::ProgramOp sweep, sched::ProgramOp step);
 
 } // namespace meshplan
 

@@ -58,20 +58,20 @@ static sched::MemoryAttr withPeaks(sched::MemoryAttr memory, Peaks peaks, Peaks 
                                 evaluation.least);
 }
 
-/// The peak of a program includes those of the programs that it runs for microbatches, together with the tensors that
-/// only the program itself reads.
+/// The peak of a program includes those of the other programs in its timeline, together with the tensors that only the
+/// program itself reads. Of its own instances the last one has the peak: it runs all that the others run.
 static void addMicrobatchPrograms(ModuleOp module) {
-  for (auto pass : module.getOps<sched::ProgramOp>()) {
-    auto step = pass.getBefore() ? module.lookupSymbol<sched::ProgramOp>(*pass.getBefore()) : sched::ProgramOp();
-    if (!step)
+  for (auto sweep : module.getOps<sched::ProgramOp>()) {
+    sched::ProgramOp step = sweep.getRunner();
+    if (step == sweep)
       continue;
-    sched::MemoryAttr own = *pass.getMemory(), all = *step.getMemory();
+    sched::MemoryAttr own = *sweep.getMemory(), all = *step.getMemory();
     // Arguments are allocated once for all programs of the step, so those that this program does not read are held as
     // well.
     Peaks ofProgram = peaksOf(own) + (heldBytes(all) - heldBytes(own));
     // The tensors that are listed must be those of the peak that is reported.
     if (ofProgram.largest > all.getPeak())
-      step.setPeakAttr(describeMicrobatchPeak(pass, step));
+      step.setPeakAttr(describeMicrobatchPeak(sweep, step));
     Peaks evaluation{all.getEvaluation(), all.getLeastEvaluation()};
     if (evaluation.largest > 0)
       evaluation = evaluation.with(ofProgram);

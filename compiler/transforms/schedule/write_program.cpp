@@ -5,6 +5,9 @@
 // The results of a collective are defined by its wait and not by its start, so no op can be written that reads them
 // while they are in flight. Memory, times and the tensors held at the peak are computed from the same solution and
 // become attributes: what is reported is what is executed.
+//
+// A program that a timeline runs several times has one body. instances.h says which operations only the last instance
+// runs; their steps are written `when last`.
 
 #include "compiler/transforms/schedule/write_program.h"
 #include "compiler/scheduling/asked_outputs.h"
@@ -14,6 +17,7 @@
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/storage/storages.h"
 #include "compiler/transforms/schedule/describe_peak.h"
+#include "compiler/transforms/schedule/instances.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -49,6 +53,7 @@ class ProgramWriter {
 public:
   ProgramWriter(OpBuilder &builder, func::FuncOp function, const ProjectedFunction &projection, LayoutTable &layouts)
       : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
+        every(operationsOfEveryInstance(function, projection)), producers(projection.problem.producers()),
         arguments(function), location(function.getLoc()), compute(stream(computeLane)) {}
 
   void write(const scheduling::Solution &solution);
@@ -74,6 +79,7 @@ private:
   void writeStart(unsigned index);
   void writeWait(unsigned index);
   void writeFrees(ArrayRef<Step> frees);
+  void writeOperation(Step step);
   void writeOutputs();
 
   FlatSymbolRefAttr stream(unsigned index) const {
@@ -95,6 +101,8 @@ private:
   const ProjectedFunction &projection;
   const scheduling::Problem &problem;
   LayoutTable &layouts;
+  llvm::BitVector every;                          ///< operations that every instance runs
+  std::vector<std::optional<unsigned>> producers; ///< by buffer
   plan::ArgumentTable arguments;
   /// Location of the last step, which frees use as well.
   Location location;
@@ -180,8 +188,12 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
 }
 
 sched::TimeAttr ProgramWriter::timeOf(const scheduling::Solution &solution) {
-  scheduling::Timeline timeline = scheduling::simulate(problem, solution);
-  return sched::TimeAttr::get(builder.getContext(), timeline.busy[computeLane], timeline.busy[communicationLane]);
+  scheduling::Timeline last = scheduling::simulate(problem, solution);
+  scheduling::Timeline earlier =
+      every.all() ? last : scheduling::simulate(problem, stepsOfEarlierInstance(solution, every));
+  int64_t others = plan::instancesOf(function) - 1;
+  auto sum = [&](unsigned lane) { return last.busy[lane] + others * earlier.busy[lane]; };
+  return sched::TimeAttr::get(builder.getContext(), sum(computeLane), sum(communicationLane));
 }
 
 void ProgramWriter::writeArguments() {
@@ -366,9 +378,34 @@ void ProgramWriter::writeWait(unsigned index) {
     sched::FreeOp::create(builder, ops.front()->getLoc(), over, compute);
 }
 
+/// Only the last instance frees what only it makes.
 void ProgramWriter::writeFrees(ArrayRef<Step> frees) {
-  SmallVector<Value> dead = llvm::map_to_vector(frees, [&](Step step) { return valueOf(step.index); });
-  sched::FreeOp::create(builder, location, dead, compute);
+  for (base::When when : {base::When::always, base::When::last}) {
+    SmallVector<Value> dead;
+    for (Step step : frees)
+      if (std::optional<unsigned> producer = producers[step.index];
+          (producer && !every[*producer]) == (when == base::When::last))
+        dead.push_back(valueOf(step.index));
+    if (!dead.empty())
+      sched::FreeOp::create(builder, location, dead, compute, base::WhenAttr::get(builder.getContext(), when));
+  }
+}
+
+void ProgramWriter::writeOperation(Step step) {
+  Block &block = *builder.getInsertionBlock();
+  Operation *before = block.empty() ? nullptr : &block.back();
+  if (step.kind == scheduling::StepKind::run)
+    writeRun(step.index);
+  else if (step.kind == scheduling::StepKind::start)
+    writeStart(step.index);
+  else
+    writeWait(step.index);
+  if (every[step.index])
+    return;
+  auto last = base::WhenAttr::get(builder.getContext(), base::When::last);
+  for (Operation *made = before ? before->getNextNode() : &block.front(); made; made = made->getNextNode())
+    if (!isa<sched::GradientOp>(made))
+      made->setAttr("when", last);
 }
 
 void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
@@ -383,12 +420,7 @@ void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
     } else {
       // A free has no op of its own in the function; the step before it is why the buffer is dead.
       location = projection.operations[step.index].front()->getLoc();
-      if (step.kind == scheduling::StepKind::run)
-        writeRun(step.index);
-      else if (step.kind == scheduling::StepKind::start)
-        writeStart(step.index);
-      else
-        writeWait(step.index);
+      writeOperation(step);
     }
     steps = steps.drop_front(count);
   }
@@ -414,10 +446,10 @@ void ProgramWriter::write(const scheduling::Solution &solution) {
   ArrayAttr devices;
   if (plan::roleOf(function) == base::ProgramRole::reference)
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
-  auto program = sched::ProgramOp::create(
-      builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices, memoryOf(solution),
-      timeOf(solution), plan::opAttr<plan::attr::Runs>(function), plan::opAttr<plan::attr::RunsBefore>(function),
-      plan::opAttr<plan::attr::Guard>(function), peakOf(solution));
+  auto program =
+      sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices,
+                               memoryOf(solution), timeOf(solution), plan::opAttr<plan::attr::Timeline>(function),
+                               plan::opAttr<plan::attr::Guard>(function), peakOf(solution));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();

@@ -17,6 +17,8 @@
 // CHECK-SAME: m = #base.init<kind = normal, mean = 0.000000e+00 : f64, std = 1.000000e+00 : f64>
 // CHECK-SAME: n = [#base.role<forward>, #base.role<step>, #base.role<eval>, #base.role<reference>]
 // CHECK-SAME: o = [#base.rate_schedule<kind = constant>, #base.rate_schedule<kind = linear, steps = 8>, #base.rate_schedule<kind = wsd, steps = 8, decay = 2>]
+// CHECK-SAME: p = [#base.instance<@count0, 0>, #base.instance<@step, 1>]
+// CHECK-SAME: q = [#base<when always>, #base<when last>]
 module attributes {test.attr = {
   a = #base.mesh_axis<"dp" = 2>, b = #base.operand<3>, c = #base.local<1, result 0, dim 2, offset 3, extent 4, microbatch 5>,
   d = #base.init<kind = truncated_normal, std = 0.25, mean = 0.5, low = -1.0, high = 2.0>,
@@ -26,7 +28,8 @@ module attributes {test.attr = {
   j = #base<collective permute>, k = #base.init<kind = constant, value = 0.0>, l = #base.init<kind = uniform, low = 0.0, high = 1.0>,
   m = #base.init<kind = normal, mean = 0.0, std = 1.0>,
   n = [#base.role<forward>, #base.role<step>, #base.role<eval>, #base.role<reference>],
-  o = [#base.rate_schedule<kind = constant>, #base.rate_schedule<kind = linear, steps = 8>, #base.rate_schedule<kind = wsd, steps = 8, decay = 2>]}} {}
+  o = [#base.rate_schedule<kind = constant>, #base.rate_schedule<kind = linear, steps = 8>, #base.rate_schedule<kind = wsd, steps = 8, decay = 2>],
+  p = [#base.instance<@count0, 0>, #base.instance<@step, 1>], q = [#base<when always>, #base<when last>]}} {}
 
 // -----
 
@@ -147,6 +150,19 @@ module attributes {test.attr = #base.guard<stops = false, growth = 2.0>} {}
 // B8
 // expected-error @below {{a loss scale that changes has growth, backoff and a positive interval}}
 module attributes {test.attr = #base.guard<stops = false, interval = 3>} {}
+
+// -----
+
+// B9
+// expected-error @below {{microbatch -1 of @step, must be 0 or more}}
+module attributes {test.attr = #base.instance<@step, -1>} {}
+
+// -----
+
+// The values of #base.when
+// expected-error @below {{expected ::meshplan::base::When to be one of: always, last}}
+// expected-error @below {{failed to parse Base_WhenAttr parameter 'value' which is to be a `::meshplan::base::When`}}
+module attributes {test.attr = #base<when first>} {}
 
 // -----
 

@@ -9,7 +9,7 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
   plan.mesh [#base.mesh_axis<"tp" = 2>]
   plan.data replicated over [#plan.axis<"tp">] prefetch 0 as "data tp"
   plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0>, #plan.optimizer_group<lr = 2.0>]
-  // CHECK: func.func @accumulate(
+  // CHECK: func.func @step(
   // CHECK-SAME: plan.data = 0 : i64, plan.group = 1 : i64, plan.host, plan.init = #base.init<kind = constant, value = 0.000000e+00 : f64>, plan.keep
   // CHECK-SAME: plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.parts = array<i64: 2, 1>, plan.sharding = #plan.sharding<[{"tp"}]>, plan.style = "colwise tp"
   // CHECK-SAME: plan.trainable = true, plan.unit = 3 : i64
@@ -22,8 +22,8 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
   // CHECK-SAME: plan.loss, plan.name = "loss"
   // CHECK-SAME: plan.gradient_of = #plan.argument<parameter "w">
   // CHECK-SAME: plan.updates = #plan.argument<accumulator "w.sum">
-  // CHECK-SAME: attributes {plan.guard = #base.guard<stops = true>, plan.role = #base.role<microbatch>, plan.runs = 3 : i64, plan.runs_before = "step"}
-  func.func @accumulate(
+  // CHECK-SAME: attributes {plan.guard = #base.guard<stops = true>, plan.role = #base.role<step>, plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>]}
+  func.func @step(
       %w: tensor<6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true, plan.group = 1 : i64,
                          plan.data = 0 : i64, plan.unit = 3 : i64, plan.keep, plan.host, plan.style = "colwise tp",
                          plan.sharding = #plan.sharding<[{"tp"}]>, plan.parts = array<i64: 2, 1>,
@@ -38,7 +38,7 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
       %p: tensor<6xf32, #plan.sharding<[{}], partial = sum {"tp"}>>)
       -> (tensor<6xf32> {plan.name = "loss", plan.loss}, tensor<6xf32> {plan.gradient_of = #plan.argument<parameter "w">},
           tensor<6xf32> {plan.updates = #plan.argument<accumulator "w.sum">})
-      attributes {plan.role = #base.role<microbatch>, plan.runs = 3 : i64, plan.runs_before = "step", plan.guard = #base.guard<stops = true>} {
+      attributes {plan.role = #base.role<step>, plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>], plan.guard = #base.guard<stops = true>} {
     // CHECK: plan.call "aten.neg.default"(%{{.*}}) {self = #base.operand<0>} in "m" {plan.autocast_off = "cuda", plan.host, plan.in_evaluation = #plan.stand_in<ones>,
     // CHECK-SAME: plan.keeps_addends, plan.kept, plan.loss_gradient, plan.module_runs = {m = 1 : i64}, plan.precision, plan.zero_gradient}
     %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "m"
@@ -202,14 +202,14 @@ func.func @function() attributes {plan.guard = "stop"} { return }
 // -----
 
 // D2
-// expected-error @below {{has 'plan.runs' of the wrong type, "a"}}
-func.func @function() attributes {plan.runs = "a"} { return }
+// expected-error @below {{has 'plan.timeline' of the wrong type, "a"}}
+func.func @function() attributes {plan.timeline = "a"} { return }
 
 // -----
 
 // D2
-// expected-error @below {{has 'plan.runs_before' of the wrong type, true}}
-func.func @function() attributes {plan.runs_before = true} { return }
+// expected-error @below {{has 'plan.timeline' of the wrong type, [0]}}
+func.func @function() attributes {plan.timeline = [0]} { return }
 
 // -----
 

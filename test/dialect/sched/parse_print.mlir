@@ -136,16 +136,33 @@ sched.program @host memory <parameters = 1, constants = 2, inputs = 3, peak = 5,
   sched.free %c, %h on @compute : !sched.tensor<[8], f32>, !sched.tensor<[8], f32>
 }
 
-// CHECK: sched.program @eval.accumulate role <microbatch> runs 3 before "eval" {
-sched.program @eval.accumulate role <microbatch> runs 3 before "eval" {
+// CHECK: sched.program @eval.count0 role <microbatch> {
+sched.program @eval.count0 role <microbatch> {
   // CHECK: sched.parameter ["w"] trainable init <kind = uniform, low = -1.000000e+00 : f64, high = 1.000000e+00 : f64> : <[8], f32>
   %w = sched.parameter ["w"] trainable init <kind = uniform, low = -1.0 : f64, high = 1.0 : f64> : <[8], f32>
   // CHECK: sched.parameter ["b"] buffer init <kind = given, elements = dense<[1, 2]> : tensor<2xi64>> : <[2], i64>
   %b = sched.parameter ["b"] buffer init <kind = given, elements = dense<[1, 2]> : tensor<2xi64>> : <[2], i64>
 }
 
-// CHECK: sched.program @eval role <eval> {
-sched.program @eval role <eval> {
+// CHECK: sched.program @eval role <eval> timeline [#base.instance<@eval.count0, 0>, #base.instance<@eval, 0>, #base.instance<@eval, 1>] {
+sched.program @eval role <eval> timeline [#base.instance<@eval.count0, 0>, #base.instance<@eval, 0>, #base.instance<@eval, 1>] {
+  %x = sched.input "x" : <[12], f32>
+  %z = sched.input "z" : <[4, 6 over {1:(1)6}, 8], f32>
+  // CHECK: %[[S:.*]] = sched.slice %{{.*}} on @compute when last :
+  %s = sched.slice %x on @compute when last : <[12], f32> -> <[12 over {1:(1)6}], f32>
+  // CHECK: %[[P:.*]] = sched.pack %{{.*}} on @compute when last :
+  %p = sched.pack %z on @compute when last : !sched.packed<<[4, 6 over {1:(1)6}, 8], f32>>
+  // CHECK: %[[T:.*]] = sched.start all_gather %[[P]] dim 1 over @tp on @communication sequence 0 when last :
+  %t = sched.start all_gather %p dim 1 over @tp on @communication sequence 0 when last
+    : !sched.packed<<[4, 6 over {1:(1)6}, 8], f32>> -> <!sched.packed<<[4, 6, 8], f32>>>
+  // CHECK: %[[G:.*]] = sched.wait %[[T]] on @compute when last :
+  %g = sched.wait %t on @compute when last : !sched.token<!sched.packed<<[4, 6, 8], f32>>>
+  // CHECK: %[[U:.*]] = sched.unpack %[[G]] on @compute when last :
+  %u = sched.unpack %g on @compute when last : !sched.packed<<[4, 6, 8], f32>>
+  // CHECK: %[[N:.*]] = sched.compute "aten.neg.default"(%[[U]]) {self = #base.operand<0>} on @compute when last :
+  %n = sched.compute "aten.neg.default"(%u) {self = #base.operand<0>} on @compute when last : (!sched.tensor<[4, 6, 8], f32>) -> !sched.tensor<[4, 6, 8], f32>
+  // CHECK: sched.free %[[S]], %[[P]], %[[G]], %[[U]], %[[N]] on @compute when last :
+  sched.free %s, %p, %g, %u, %n on @compute when last : !sched.tensor<[12 over {1:(1)6}], f32>, !sched.packed<<[4, 6 over {1:(1)6}, 8], f32>>, !sched.packed<<[4, 6, 8], f32>>, !sched.tensor<[4, 6, 8], f32>, !sched.tensor<[4, 6, 8], f32>
 }
 
 // CHECK: sched.program @guarded role <step> guard <stops = false, growth = 2.000000e+00 : f64, backoff = 5.000000e-01 : f64, interval = 3>

@@ -398,8 +398,44 @@ sched.program @step role <step> {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 // P9
-// expected-error@+1 {{of role 'step' has 'runs' or 'before'}}
-sched.program @step role <step> runs 3 before "eval" {
+// expected-error@+1 {{of role 'microbatch' has a timeline}}
+sched.program @count0 role <microbatch> timeline [#base.instance<@count0, 0>] {
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+// P10
+// expected-error@+1 {{of role 'microbatch' is in 0 timelines, must be in one}}
+sched.program @count0 role <microbatch> {
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+// P10
+// expected-error@+1 {{of role 'microbatch' is in 2 timelines, must be in one}}
+sched.program @count0 role <microbatch> {
+}
+sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.instance<@step, 0>] {
+}
+sched.program @eval role <eval> timeline [#base.instance<@count0, 0>, #base.instance<@eval, 0>] {
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+// P14
+// expected-error@+1 {{has the unknown program @count0 in its timeline}}
+sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.instance<@step, 0>] {
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+// P15
+// expected-error@+1 {{has @eval in its timeline, whose role is 'eval', must be 'microbatch'}}
+sched.program @step role <step> timeline [#base.instance<@eval, 0>, #base.instance<@step, 0>] {
 }
 sched.program @eval role <eval> {
 }
@@ -407,17 +443,237 @@ sched.program @eval role <eval> {
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-// P9
-// expected-error@+1 {{of role 'microbatch' has no 'runs' or no 'before'}}
-sched.program @accumulate role <microbatch> {
+// P16
+// expected-error@+1 {{has microbatch 2 of @step in its timeline, the next one is 1}}
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 2>] {
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-// P10
-// expected-error@+1 {{runs before the unknown program 'step'}}
-sched.program @accumulate role <microbatch> runs 3 before "step" {
+// P17
+// expected-error@+1 {{has a timeline that does not end with the program itself}}
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@count0, 0>] {
+}
+sched.program @count0 role <microbatch> {
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+// P17: without any instance
+// expected-error@+1 {{has a timeline that does not end with the program itself}}
+sched.program @step role <step> timeline [] {
+}
+
+// -----
+
+// W: what a program of two microbatches may do. The last instance reads what all of them make, and frees what only it
+// makes.
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %w = sched.parameter ["w"] : <[12], f32>
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %g = sched.compute "aten.cos.default"(%w) {self = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %s = sched.compute "meshplan.accumulate"(%a, %g) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute
+    : (!sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = sum {0:(1)6}>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %t = sched.start all_reduce %s over @tp on @communication sequence 0 when last
+    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>> into %s : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  sched.free %g on @compute : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %r = sched.wait %t on @compute when last : !sched.token<!sched.tensor<[12], f32>>
+  %u = sched.compute "meshplan.op"(%w, %r) {a = #base.operand<0>, b = #base.operand<1>} overwrites [0] on @compute when last
+    : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %r on @compute when last : !sched.tensor<[12], f32>
+  sched.update %u to %w : <[12], f32> to <[12], f32>
+  sched.update %s to %a : <[12], f32, partial = sum {0:(1)6}> to <[12], f32, partial = sum {0:(1)6}>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %x = sched.input "x" : <[12], f32>
+  // expected-note@+1 {{made here}}
+  %y = sched.slice %x on @compute when last : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  // W1
+  // expected-error@+1 {{'sched.compute' op uses in every microbatch what is made only in the last one}}
+  %z = sched.compute "aten.neg.default"(%y) {self = #base.operand<0>} on @compute : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
+  sched.free %y, %z on @compute when last : !sched.tensor<[12 over {0:(1)6}], f32>, !sched.tensor<[12 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %x = sched.input "x" : <[12], f32>
+  // expected-note@+1 {{made here}}
+  %y = sched.slice %x on @compute when last : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  // W1: a free
+  // expected-error@+1 {{'sched.free' op uses in every microbatch what is made only in the last one}}
+  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %a = sched.state "a" : <[12], f32>
+  // expected-note@+1 {{made here}}
+  %s = sched.compute "aten.neg.default"(%a) {self = #base.operand<0>} on @compute when last : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  // W1: the next instance needs the accumulator
+  // expected-error@+1 {{'sched.update' op uses in every microbatch what is made only in the last one}}
+  sched.update %s to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %s = sched.compute "aten.neg.default"(%a) {self = #base.operand<0>} on @compute
+    : (!sched.tensor<[12], f32, partial = sum {0:(1)6}>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  // expected-note@+1 {{overwritten here}}
+  %t = sched.start all_reduce %s over @tp on @compute sequence 0
+    : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>> into %s : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  sched.free %r on @compute : !sched.tensor<[12], f32>
+  // L6: the next instance reads the sum
+  // expected-error@+1 {{'sched.update' op reads a value that was overwritten}}
+  sched.update %s to %a : <[12], f32, partial = sum {0:(1)6}> to <[12], f32, partial = sum {0:(1)6}>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %w = sched.parameter ["w"] : <[12], f32>
+  // W2
+  // expected-error@+1 {{overwrites in every microbatch what is neither an accumulator nor a temporary}}
+  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.update %u to %w : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %m = sched.state "w.m" of "w" : <[12], f32>
+  %v = sched.slice %m on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  // W2: a view of a state
+  // expected-error@+1 {{overwrites in every microbatch what is neither an accumulator nor a temporary}}
+  %u = sched.compute "meshplan.op"(%v) {a = #base.operand<0>} overwrites [0] on @compute : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
+  sched.free %u, %v on @compute : !sched.tensor<[12 over {0:(1)6}], f32>, !sched.tensor<[12 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+// W2: a program of microbatches
+sched.program @count0 role <microbatch> {
+  %x = sched.input "x" : <[12], f32>
+  // expected-error@+1 {{overwrites in every microbatch what is neither an accumulator nor a temporary}}
+  %u = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} overwrites [0] on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %u on @compute : !sched.tensor<[12], f32>
+}
+sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.instance<@step, 0>] {
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  // W3
+  // expected-error@+1 {{'sched.wait' op runs last, its collective always}}
+  %y = sched.wait %t on @compute when last : !sched.token<!sched.tensor<[12], f32>>
+  sched.output "y" %y : <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %x = sched.input "x" : <[4, 6 over {0:(1)6}], f32>
+  // W3: a pack
+  // expected-error@+1 {{'sched.pack' op runs always, its collective last}}
+  %p = sched.pack %x on @compute : !sched.packed<<[4, 6 over {0:(1)6}], f32>>
+  %t = sched.start all_gather %p dim 1 over @tp on @compute sequence 0 when last : !sched.packed<<[4, 6 over {0:(1)6}], f32>> -> <!sched.packed<<[4, 6], f32>>>
+  %r = sched.wait %t on @compute when last : !sched.token<!sched.packed<<[4, 6], f32>>>
+  %y = sched.unpack %r on @compute when last : !sched.packed<<[4, 6], f32>>
+  sched.output "y" %y : <[4, 6], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %x = sched.input "x" : <[4, 6 over {0:(1)6}], f32>
+  %p = sched.pack %x on @compute : !sched.packed<<[4, 6 over {0:(1)6}], f32>>
+  %t = sched.start all_gather %p dim 1 over @tp on @compute sequence 0 : !sched.packed<<[4, 6 over {0:(1)6}], f32>> -> <!sched.packed<<[4, 6], f32>>>
+  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[4, 6], f32>>>
+  // W3: an unpack
+  // expected-error@+1 {{'sched.unpack' op runs last, its collective always}}
+  %y = sched.unpack %r on @compute when last : !sched.packed<<[4, 6], f32>>
+  sched.output "y" %y : <[4, 6], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %x = sched.input "x" : <[12], f32>
+  // W4
+  // expected-error@+1 {{produces a value that is neither freed nor an output before the last microbatch}}
+  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  sched.free %y on @compute when last : !sched.tensor<[12 over {0:(1)6}], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.program @count0 role <microbatch> {
+  %x = sched.input "x" : <[12], f32>
+  // W5
+  // expected-error@+1 {{runs only in the last instance of a timeline, which is none of this program}}
+  %y = sched.slice %x on @compute when last : <[12], f32> -> <[12 over {0:(1)6}], f32>
+}
+sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.instance<@step, 0>] {
+}
+
+// -----
+
+// P6: without the collective of the last instance, numbers have a gap.
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 when last : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %y = sched.wait %t on @compute when last : !sched.token<!sched.tensor<[12], f32>>
+  %u = sched.start all_gather %x dim 0 over @tp on @compute sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %z = sched.wait %u on @compute : !sched.token<!sched.tensor<[12], f32>>
+  sched.output "y" %y : <[12], f32>
+  sched.output "z" %z : <[12], f32>
 }
 
 // -----

@@ -77,7 +77,7 @@ int64_t constantBytes(const RankView &step) {
   };
   count(step.program());
   for (const artifact::Program *program : *step.schedule().programs())
-    if (runnerOf(*program) == "step")
+    if (program != &step.program() && &runnerOf(step.schedule(), *program) == &step.program())
       count(*program);
   return bytes;
 }

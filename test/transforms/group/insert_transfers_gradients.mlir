@@ -104,10 +104,10 @@ func.func @keeps_nothing(%w: !x {plan.kind = #plan.kind<parameter>, plan.names =
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// A program for microbatches accumulates on the device, from copies of the parameters.
-// CHECK-LABEL: func.func @accumulate(
-func.func @accumulate(%w: !flat {plan.kind = #plan.kind<parameter>, plan.host}, %sum: !addend {plan.kind = #plan.kind<accumulator>, plan.names = ["sum"]})
-    -> (!addend {plan.updates = #plan.argument<accumulator "sum">}) attributes {plan.runs = 3 : i64} {
+// Microbatches accumulate on the device, from copies of the parameters.
+// CHECK-LABEL: func.func @step(
+func.func @step(%w: !flat {plan.kind = #plan.kind<parameter>, plan.host}, %sum: !addend {plan.kind = #plan.kind<accumulator>, plan.names = ["sum"]})
+    -> (!addend {plan.updates = #plan.argument<accumulator "sum">}) attributes {plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>]} {
   // CHECK-NEXT: %[[W:.*]] = plan.call "meshplan.to_device"(%arg0)
   // CHECK-NEXT: %[[WHOLE:.*]] = plan.all_gather %[[W]]
   // CHECK-NEXT: %[[G:.*]] = plan.call "aten.cos.default"(%[[WHOLE]])

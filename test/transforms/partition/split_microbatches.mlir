@@ -2,7 +2,7 @@
 // RUN: %meshplan-opt %s --plan-split-microbatches --split-input-file | FileCheck %s
 
 // The number of tokens must be known before the gradient: a separate program counts them and does nothing else. The
-// loss is needed only at the end, so the last program accumulates it.
+// loss is needed only at the end, so the step accumulates it. The step itself runs for each microbatch.
 !batch = tensor<12x4xf32, #plan.sharding<[{"dp"}, {}]>>
 !part = tensor<12x4xf32, #plan.sharding<[{"dp", "microbatch"}, {}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
@@ -15,25 +15,22 @@ plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
 // CHECK-SAME: %arg1: tensor<f32, #plan.sharding<[], partial = sum {"dp"}>> {plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum0"]},
 // CHECK-SAME: %arg2: tensor<f64, #plan.sharding<[]>> {plan.kind = #plan.kind<setting>, plan.names = ["microbatch"], plan.value = 0.000000e+00 : f64})
 // CHECK-SAME: -> (tensor<f32, #plan.sharding<[], partial = sum {"dp"}>> {plan.updates = #plan.argument<accumulator "microbatches.sum0">})
-// CHECK-SAME: plan.runs = 3
+// CHECK-SAME: attributes {plan.role = #base.role<microbatch>}
 // CHECK: %[[X:.*]] = plan.call "meshplan.take_microbatch"(%arg0, %arg2) {count = 3 : i64, dim = 0 : i64, {{.*}} -> tensor<4x4xf32, #plan.sharding<[{"dp"}, {}]>>
 // CHECK-NEXT: %[[N:.*]] = plan.call "aten.sum.default"(%[[X]]) {{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
 // CHECK-NEXT: %[[S:.*]] = plan.call "meshplan.accumulate"(%arg1, %[[N]]) {addend = #base.operand<1>, self = #base.operand<0>} backward
 // CHECK-NEXT: return %[[S]]
 
-// CHECK: func.func @accumulate({{.*}} -> ({{.*}}plan.updates{{.*}}plan.updates{{.*}}) {{.*}}plan.runs = 2
-// CHECK: plan.all_reduce %{{.*}} [#plan.axis<"dp">]
-// CHECK: plan.call "meshplan.accumulate"
-// CHECK: plan.call "aten.mul.Tensor"
-// CHECK: plan.call "meshplan.accumulate"
-// CHECK-NOT: plan.all_reduce
-// CHECK: return %{{.*}}, %{{.*}} :
-
-// CHECK: func.func @step(
+// CHECK-NOT: func.func
+// CHECK: func.func @step({{.*}} -> ({{.*}}plan.updates{{.*}}plan.updates{{.*}})
+// CHECK-SAME: plan.timeline = [#base.instance<@count0, 0>, #base.instance<@count0, 1>, #base.instance<@count0, 2>,
+// CHECK-SAME: #base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>]
 // CHECK: plan.all_reduce %{{.*}} [#plan.axis<"dp">]
 // CHECK: plan.call "meshplan.accumulate"
 // CHECK: plan.all_reduce %{{.*}} [#plan.axis<"dp">]
 // CHECK: plan.call "aten.div.Tensor"
+// CHECK: plan.call "aten.mul.Tensor"
+// CHECK: plan.call "meshplan.accumulate"
 // CHECK: return
 func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}, !number {plan.name = "gradient"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
@@ -60,7 +57,7 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
 !ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
 !number = tensor<f32, #plan.sharding<[]>>
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
-// CHECK: func.func @accumulate
+// CHECK: func.func @step(
 // CHECK: %[[X:.*]] = plan.slice %arg0 [#plan.axis<"dp">] dim 0 : {{.*}} -> tensor<12xf32, #plan.sharding<[{"dp"}]>>
 // CHECK: plan.call "meshplan.take_microbatch"(%[[X]], %{{.*}}) {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
 func.func @step(%x: !whole {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
@@ -139,16 +136,13 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %w: !whole {plan.kin
 !number = tensor<f32, #plan.sharding<[]>>
 // CHECK: plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
-// CHECK: func.func @accumulate({{.*}}plan.runs = 2
+// CHECK: func.func @step({{.*}}plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>]
 // CHECK: %[[X:.*]] = plan.call "meshplan.take_microbatch"(%arg0, %{{.*}}) {count = 3 : i64, dim = 0 : i64, {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
 // CHECK-NEXT: %[[W:.*]] = plan.all_gather %[[X]]
 // CHECK-NEXT: %[[S:.*]] = plan.call "aten.softmax.int"(%[[W]])
 // CHECK: %[[P:.*]] = plan.call "aten.sum.default"({{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
 // CHECK-NEXT: %[[A:.*]] = plan.call "meshplan.accumulate"(%{{.*}}, %[[P]])
-// CHECK-NEXT: return %[[A]]
-// CHECK: func.func @step(
-// CHECK: %[[B:.*]] = plan.call "meshplan.accumulate"
-// CHECK: plan.all_reduce %[[B]] [#plan.axis<"dp">]
+// CHECK-NEXT: plan.all_reduce %[[A]] [#plan.axis<"dp">]
 // CHECK-NOT: plan.leave_microbatch
 func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.enter_microbatch %x dim 0 of 3 : !batch -> !part

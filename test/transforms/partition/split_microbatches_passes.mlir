@@ -2,8 +2,8 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-split-microbatches --split-input-file | FileCheck %s
 
-// A sum that needs a sum that needs a sum: two programs count, one after the other, and the last accumulates. A program
-// reads the results of the programs before it from its arguments.
+// A sum that needs a sum that needs a sum: two programs count, one after the other, and the step accumulates. A program
+// reads the results of the programs before it from its arguments. A step may be skipped; programs before it never are.
 !batch = tensor<8x4xf32, #plan.sharding<[{}, {}]>>
 !part = tensor<8x4xf32, #plan.sharding<[{"microbatch"}, {}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"microbatch"}>>
@@ -15,7 +15,7 @@ plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 // CHECK-SAME: %[[X:arg0]]: tensor<8x4xf32, #plan.sharding<[{}, {}]>> {plan.kind = #plan.kind<input>}
 // CHECK-SAME: %[[SUM:arg1]]: {{[^%]*}}plan.names = ["microbatches.sum0"]
 // CHECK-SAME: %[[NUMBER:arg2]]: {{[^%]*}}plan.kind = #plan.kind<setting>
-// CHECK-SAME: plan.runs = 2 : i64, plan.runs_before = "step"
+// CHECK-SAME: attributes {plan.role = #base.role<microbatch>}
 // CHECK-NEXT: %[[P:.*]] = plan.call "meshplan.take_microbatch"(%[[X]], %[[NUMBER]])
 // CHECK-SAME: -> tensor<4x4xf32, #plan.sharding<[{}, {}]>>
 // CHECK-NEXT: %[[S:.*]] = plan.call "aten.sum.default"(%[[P]])
@@ -27,7 +27,7 @@ plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 // CHECK-SAME: %[[X:arg0]]: {{[^%]*}}plan.kind = #plan.kind<input>
 // CHECK-SAME: %[[READY:arg1]]: {{[^%]*}}plan.names = ["microbatches.sum0"]
 // CHECK-SAME: %[[SUM:arg2]]: {{[^%]*}}plan.names = ["microbatches.sum1"]
-// CHECK-SAME: {plan.updates = #plan.argument<accumulator "microbatches.sum1">}) attributes {plan.role = #base.role<microbatch>, plan.runs = 2
+// CHECK-SAME: {plan.updates = #plan.argument<accumulator "microbatches.sum1">}) attributes {plan.role = #base.role<microbatch>}
 // CHECK-NEXT: %[[P:.*]] = plan.call "meshplan.take_microbatch"
 // CHECK-NOT: aten.sum.default
 // CHECK: %[[C:.*]] = plan.call "aten.sub.Tensor"(%[[P]], %[[READY]])
@@ -35,26 +35,19 @@ plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 // CHECK-NEXT: %[[R:.*]] = plan.call "meshplan.accumulate"(%[[SUM]], %[[Q]])
 // CHECK-NEXT: return %[[R]] :
 
-// The last microbatch is left to the step.
-// CHECK-LABEL: func.func @accumulate(
-// CHECK-SAME: plan.runs = 1
-// CHECK-NOT: square_sum
-// CHECK: plan.call "aten.div.Tensor"
-// CHECK: meshplan.accumulate
-// CHECK-NOT: meshplan.accumulate
-// CHECK: return
-
 // The step keeps all of its arguments, even those that it does not read, and all results.
 // CHECK-LABEL: func.func @step(
 // CHECK-SAME: %[[X:arg0]]:
 // CHECK-SAME: %[[UNREAD:arg1]]: {{[^%]*}}plan.names = ["unread"]
 // CHECK-SAME: -> (tensor<f32, #plan.sharding<[]>> {plan.name = "loss"}, tensor<f32, #plan.sharding<[]>> {plan.updates =
+// CHECK-SAME: plan.guard = #base.guard<stops = false>
+// CHECK-SAME: plan.timeline = [#base.instance<@count0, 0>, #base.instance<@count0, 1>, #base.instance<@count1, 0>, #base.instance<@count1, 1>, #base.instance<@step, 0>, #base.instance<@step, 1>]
 // CHECK-NOT: square_sum
 // CHECK: plan.call "aten.div.Tensor"
 // CHECK: %[[R:.*]] = plan.call "meshplan.accumulate"
 // CHECK: return %[[R]], %[[R]] :
 func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %unread: !number {plan.kind = #plan.kind<input>, plan.names = ["unread"]})
-    -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
+    -> (!number {plan.name = "loss"}) attributes {plan.role = #base.role<step>, plan.guard = #base.guard<stops = false>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   %1 = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!part) -> !addend
   %sum = plan.all_reduce %1 [#plan.axis<"microbatch">] : !addend -> !number
@@ -76,7 +69,7 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %unread: !number {pl
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "microbatch"}>>
 !ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
-// CHECK-LABEL: func.func @accumulate(
+// CHECK-LABEL: func.func @step(
 // CHECK: plan.call "meshplan.take_microbatch"(%arg0, %{{.*}}) {count = 3 : i64, dim = 1 : i64, {{.*}} -> tensor<3x4x2xf32, #plan.sharding<[{}, {"dp"}, {}]>>
 // CHECK-NEXT: plan.call "aten.view.default"({{.*}} -> tensor<3x8xf32, #plan.sharding<[{}, {"dp"}]>>
 // CHECK-NEXT: plan.call "aten.sum.default"({{.*}} -> tensor<f32, #plan.sharding<[], partial = sum {"dp"}>>
@@ -102,20 +95,16 @@ plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 plan.data gradients over [] prefetch 0 as "data dp on x"
 plan.data gradients over [] prefetch 0 as "data dp on a"
 plan.data gradients over [] prefetch 0 as "data dp on b"
-// CHECK-LABEL: func.func @accumulate(
+// CHECK-LABEL: func.func @step(
 // CHECK-SAME: {plan.data = 1 : i64, plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum0"], plan.unit = 3 : i64}
 // CHECK-SAME: {plan.data = 2 : i64, plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum1"]}
 // CHECK-SAME: {plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum2"]}
 // CHECK-SAME: {plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum3"]}
-// A step may be skipped; a program for microbatches always accumulates.
-// CHECK-NOT: plan.guard
-// CHECK-LABEL: func.func @step(
-// CHECK-SAME: plan.guard
 func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %a: !row {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 1, plan.unit = 3},
                 %b: !row {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 2}, %m: !wide {plan.kind = #plan.kind<state>, plan.names = ["m"], plan.of = #plan.argument<parameter "b">, plan.copies},
                 %c: !row {plan.kind = #plan.kind<parameter>, plan.names = ["c"]})
     -> (!row {plan.updates = #plan.argument<parameter "a">}, !wide {plan.updates = #plan.argument<state "m">}, !row {plan.updates = #plan.argument<parameter "c">}, !row {plan.name = "sum"})
-    attributes {plan.role = #base.role<step>, plan.guard = #base.guard<stops = false>} {
+    attributes {plan.role = #base.role<step>} {
   %0 = plan.slice %x [#plan.axis<"microbatch">] dim 0 : !batch -> !part
   %ga = plan.call "aten.sum.dim_IntList"(%0) {self = #base.operand<0>, dim = [0]} : (!part) -> !addend
   %a1 = plan.all_reduce %ga [#plan.axis<"microbatch">] : !addend -> !row
@@ -145,7 +134,7 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %a: !row {plan.kind 
 !row = tensor<4xf32, #plan.sharding<[{}]>>
 !number = tensor<f32, #plan.sharding<[]>>
 plan.mesh [#base.mesh_axis<"microbatch" = 2>]
-// CHECK-LABEL: func.func @accumulate(
+// CHECK-LABEL: func.func @count0(
 // CHECK-SAME: %arg0: {{[^%]*}}plan.names = ["a"]
 // CHECK-SAME: %arg1: {{[^%]*}}plan.of = #plan.argument<parameter "a">}
 // CHECK-SAME: %arg2: {{[^%]*}}plan.names = ["x"]
@@ -159,7 +148,10 @@ func.func @step(%unread: !row {plan.kind = #plan.kind<parameter>, plan.names = [
   %2 = plan.call "aten.mul.Tensor"(%0, %1) {self = #base.operand<0>, other = #base.operand<1>} : (!part, !row) -> !part
   %3 = plan.call "aten.sum.default"(%2) {self = #base.operand<0>} : (!part) -> !addend
   %4 = plan.all_reduce %3 [#plan.axis<"microbatch">] : !addend -> !number
-  return %4 : !number
+  %5 = plan.call "aten.div.Tensor"(%2, %4) {self = #base.operand<0>, other = #base.operand<1>} : (!part, !number) -> !part
+  %6 = plan.call "aten.sum.default"(%5) {self = #base.operand<0>} : (!part) -> !addend
+  %7 = plan.all_reduce %6 [#plan.axis<"microbatch">] : !addend -> !number
+  return %7 : !number
 }
 
 // -----
@@ -168,7 +160,7 @@ func.func @step(%unread: !row {plan.kind = #plan.kind<parameter>, plan.names = [
 !x = tensor<4xf32, #plan.sharding<[{}]>>
 // CHECK: plan.mesh [#base.mesh_axis<"microbatch" = 2>]
 plan.mesh [#base.mesh_axis<"microbatch" = 2>]
-// CHECK-NOT: func.func @accumulate
+// CHECK-NOT: func.func @count0
 // CHECK: func.func @forward(
 func.func @forward(%x: !x {plan.kind = #plan.kind<input>}) -> !x {
   return %x : !x
@@ -179,7 +171,7 @@ func.func @forward(%x: !x {plan.kind = #plan.kind<input>}) -> !x {
 !x = tensor<4xf32, #plan.sharding<[{}]>>
 // CHECK: plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-// CHECK-NOT: func.func @accumulate
+// CHECK-NOT: func.func @count0
 // CHECK: func.func @step({{.*}}) -> tensor<4xf32, #plan.sharding<[{}]>> attributes {plan.role = #base.role<step>} {
 // CHECK-NEXT: return
 func.func @step(%x: !x {plan.kind = #plan.kind<input>}) -> !x attributes {plan.role = #base.role<step>} {

@@ -27,24 +27,25 @@ func.func @forward(%x: tensor<100xf32, #none> {plan.kind = #plan.kind<input>, pl
 
 // -----
 
-// The peak is in the microbatches: tensors that the step keeps count there. A later evaluation computes only its loss.
+// The peak is in another program of the timeline: tensors that the step keeps count there. A later evaluation computes only its loss.
 
 #none = #plan.sharding<[{}]>
 #one = #plan.sharding<[]>
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 
-func.func @accumulate(%w: tensor<100xf32, #none> {plan.kind = #plan.kind<parameter>, plan.names = ["m.w"]})
-    attributes {plan.role = #base.role<microbatch>, plan.runs = 3 : i64, plan.runs_before = "step"} {
+func.func @count0(%w: tensor<100xf32, #none> {plan.kind = #plan.kind<parameter>, plan.names = ["m.w"]})
+    attributes {plan.role = #base.role<microbatch>} {
   %0 = plan.call "aten.relu.default"(%w) {self = #base.operand<0>} in "m" : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
   %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} in "m" : (tensor<100xf32, #none>) -> tensor<100xf32, #none>
   return
 }
-// CHECK: sched.program @step role <step> memory <parameters = 400, constants = 0, inputs = 0, peak = 1600, least = 1600, states = 400>
+// CHECK: sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.instance<@step, 0>] memory <parameters = 400, constants = 0, inputs = 0, peak = 1600, least = 1600, states = 400>
 // CHECK-SAME: peak <"aten.neg.default" in "m" : <what = "m.w", module = "m", count = 1, bytes = 400>,
 // CHECK-SAME: <what = "m.w.exp_avg", module = "m", count = 1, bytes = 400>>
 func.func @step(%w: tensor<100xf32, #none> {plan.kind = #plan.kind<parameter>, plan.names = ["m.w"]},
-                %m: tensor<100xf32, #none> {plan.kind = #plan.kind<state>, plan.names = ["m.w.exp_avg"], plan.of = #plan.argument<parameter "m.w">}) attributes {plan.role = #base.role<step>} {
+                %m: tensor<100xf32, #none> {plan.kind = #plan.kind<state>, plan.names = ["m.w.exp_avg"], plan.of = #plan.argument<parameter "m.w">})
+    attributes {plan.role = #base.role<step>, plan.timeline = [#base.instance<@count0, 0>, #base.instance<@step, 0>]} {
   return
 }
 // CHECK: sched.program @eval role <eval> memory <parameters = 400, constants = 0, inputs = 0, peak = 1204, least = 1204, evaluation = 1204, least_evaluation = 1204>

@@ -2,6 +2,8 @@
 
 #include "test/unit/artifact/refused_schedule.h"
 
+#include <functional>
+
 namespace meshplan {
 namespace {
 
@@ -228,6 +230,103 @@ TEST(InstructionOrder, AnOutputMustBeMade) {
   ScheduleT schedule = buildSchedule();
   forwardOf(schedule).instructions.clear();
   EXPECT_EQ(verificationError(schedule), "programs[0]: outputs[0]: value 6 is used before it is defined");
+}
+
+/// A schedule whose program runs for two microbatches, after a change.
+std::string errorOfTwo(const std::function<void(ScheduleT &)> &change) {
+  ScheduleT schedule = buildSchedule();
+  forwardOf(schedule).timeline = {{0, 0}, {0, 1}};
+  change(schedule);
+  return verificationError(schedule);
+}
+
+void setLast(ScheduleT &s, std::initializer_list<size_t> indices) {
+  for (size_t index : indices)
+    instructionAt(s, index).when = artifact::When::last;
+}
+
+const std::string before = "programs[0]: before the last microbatch: ";
+
+TEST(Instances, TheLastOneMayDoMore) {
+  EXPECT_EQ(errorOfTwo([](ScheduleT &) {}), "");
+  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { setLast(s, {startGather, waitGather}); }), "");
+  EXPECT_EQ(errorOfTwo([](ScheduleT &s) {
+              setLast(s, {linear, startSum, waitSum, freeProduct, slicePart, startGather, waitGather, freePart});
+            }),
+            "");
+  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { instructionAt(s, linear).when = static_cast<artifact::When>(2); }),
+            "programs[0]: instructions[0]: when 2 does not exist");
+}
+
+TEST(Instances, WhatOnlyTheLastOneMakesIsMissingBefore) {
+  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { setLast(s, {linear}); }),
+            before + "instructions[1]: input: value 3 is used before it is defined");
+  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { setLast(s, {slicePart, startGather, waitGather}); }),
+            before + "instructions[7]: values[0]: value 5 is used before it is defined");
+  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { setLast(s, {startGather}); }),
+            before + "instructions[6]: no collective 1 is in flight");
+}
+
+TEST(Instances, EachOneWaits) {
+  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { setLast(s, {waitGather, freePart}); }), before + "collective 1 has no wait");
+}
+
+TEST(Instances, OnlyTheLastOneChangesWhatTheNextReads) {
+  auto overwrite = [](ScheduleT &s, int32_t value) { computeOf(s).overwrites = {value}; };
+  EXPECT_EQ(errorOfTwo([&](ScheduleT &s) { overwrite(s, input); }),
+            before + "instructions[0]: overwrites[0]: value 2 is overwritten, and is neither an accumulator nor a "
+                     "temporary");
+  EXPECT_EQ(errorOfTwo([&](ScheduleT &s) {
+              overwrite(s, input);
+              setLast(s, {linear, startSum, waitSum, freeProduct, slicePart, startGather, waitGather, freePart});
+            }),
+            "");
+  EXPECT_EQ(errorOfTwo([&](ScheduleT &s) {
+              forwardOf(s).timeline.clear();
+              overwrite(s, input);
+            }),
+            "");
+}
+
+/// The addends of the program, accumulated: what accumulators have after each instance.
+TEST(Instances, AccumulatorsHaveAnUpdateInEachOne) {
+  auto accumulate = [](ScheduleT &s) {
+    artifact::ProgramT &program = forwardOf(s);
+    for (int copy = 0; copy < 2; ++copy)
+      program.values.push_back(std::make_unique<artifact::ValueT>(valueOf(s, product)));
+    artifact::AccumulatorT accumulator;
+    accumulator.name = "sum";
+    accumulator.value = testValueCount;
+    program.accumulators.push_back(std::make_unique<artifact::AccumulatorT>(accumulator));
+    artifact::ComputeT add;
+    add.target = "meshplan.accumulate";
+    add.overwrites = {testValueCount};
+    add.outputs = {testValueCount + 1};
+    append(s, add);
+    artifact::UpdateT update;
+    update.target = testValueCount;
+    update.value = testValueCount + 1;
+    program.updates.push_back(std::make_unique<artifact::UpdateT>(update));
+  };
+  EXPECT_EQ(errorOfTwo(accumulate), "");
+  EXPECT_EQ(errorOfTwo([&](ScheduleT &s) {
+              accumulate(s);
+              setLast(s, {freePart + 1});
+            }),
+            before + "updates[0]: value 8 is used before it is defined");
+}
+
+TEST(Instances, AProgramOfMicrobatchesHasNoLastOne) {
+  EXPECT_EQ(errorOfTwo([](ScheduleT &s) {
+              s.programs.push_back(std::make_unique<artifact::ProgramT>(forwardOf(s)));
+              s.programs[1]->name = "step";
+              s.programs[1]->timeline = {{0, 0}, {1, 0}};
+              forwardOf(s).role = artifact::ProgramRole::microbatch;
+              forwardOf(s).timeline.clear();
+              setLast(s, {linear});
+            }),
+            "programs[0]: instructions[0]: it runs only in the last instance of a timeline, which is none of this "
+            "program");
 }
 
 } // namespace

@@ -15,6 +15,21 @@ TEST(VerifyMeaning, TheUnchangedScheduleIsValid) { EXPECT_EQ(verificationError(b
 
 artifact::DimT &dimOf(ScheduleT &s, TestValue value, size_t dim) { return *valueOf(s, value).dims[dim]; }
 
+/// A copy of the first program under another name.
+artifact::ProgramT &addProgram(ScheduleT &s, const std::string &name, artifact::ProgramRole role) {
+  artifact::ProgramT &program = *s.programs.emplace_back(std::make_unique<artifact::ProgramT>(forwardOf(s)));
+  program.name = name;
+  program.role = role;
+  return program;
+}
+
+TEST(VerifyMeaning, ATimelineIsValid) {
+  ScheduleT schedule = buildSchedule();
+  addProgram(schedule, "count0", artifact::ProgramRole::microbatch);
+  forwardOf(schedule).timeline = {{1, 0}, {1, 1}, {1, 2}, {0, 0}, {0, 1}};
+  EXPECT_EQ(verificationError(schedule), "");
+}
+
 const WrongSchedule scheduleCases[] = {
     {"AxisSizeNegative", [](ScheduleT &s) { s.mesh[0]->size = -2; }, "mesh: axes[0]: size -2 is not positive"},
     {"CommunicatorAxisTwice",
@@ -40,25 +55,45 @@ const WrongSchedule scheduleCases[] = {
     {"StreamName", [](ScheduleT &s) { s.streams[0]->name = ""; }, "streams[0]: no name"},
     {"OriginSource", [](ScheduleT &s) { s.origins[0]->plan = 1; }, "origins[0]: source 1 of 1"},
     {"ProgramName", [](ScheduleT &s) { forwardOf(s).name = ""; }, "programs[0]: no name"},
-    {"RunsBeforeNothing",
-     [](ScheduleT &s) {
-       forwardOf(s).role = artifact::ProgramRole::microbatch;
-       forwardOf(s).runs = 2;
-       forwardOf(s).runs_before = "eval";
-     },
-     "programs[0]: it runs 2 times before 'eval', which is not a program with preceding programs"},
-    {"RunsBeforeNoName",
-     [](ScheduleT &s) {
-       forwardOf(s).role = artifact::ProgramRole::microbatch;
-       forwardOf(s).runs = 2;
-     },
-     "programs[0]: it runs 2 times before '', which is not a program with preceding programs"},
     {"RoleOfNoKind", [](ScheduleT &s) { forwardOf(s).role = static_cast<artifact::ProgramRole>(9); },
      "programs[0]: role 9 does not exist"},
-    {"RunsAndIsNoMicrobatch", [](ScheduleT &s) { forwardOf(s).runs = 2; },
-     "programs[0]: its role is 'forward', and it runs 2 times before another program"},
-    {"MicrobatchThatIsNotRun", [](ScheduleT &s) { forwardOf(s).role = artifact::ProgramRole::microbatch; },
-     "programs[0]: its role is 'microbatch', and it runs 0 times before another program"},
+    {"MicrobatchInNoTimeline", [](ScheduleT &s) { forwardOf(s).role = artifact::ProgramRole::microbatch; },
+     "programs[0]: its role is 'microbatch', and it is in 0 timelines"},
+    {"MicrobatchInTwoTimelines",
+     [](ScheduleT &s) {
+       addProgram(s, "count0", artifact::ProgramRole::microbatch);
+       addProgram(s, "eval", artifact::ProgramRole::eval).timeline = {{1, 0}, {2, 0}};
+       forwardOf(s).timeline = {{1, 0}, {0, 0}};
+     },
+     "programs[1]: its role is 'microbatch', and it is in 2 timelines"},
+    {"MicrobatchWithATimeline",
+     [](ScheduleT &s) {
+       forwardOf(s).role = artifact::ProgramRole::microbatch;
+       forwardOf(s).timeline = {{0, 0}};
+     },
+     "programs[0]: its role is 'microbatch', and it has a timeline"},
+    {"TimelineProgram", [](ScheduleT &s) { forwardOf(s).timeline = {{1, 0}, {0, 0}}; },
+     "programs[0]: timeline[0]: program 1 of 1"},
+    {"TimelineProgramNegative", [](ScheduleT &s) { forwardOf(s).timeline = {{-1, 0}, {0, 0}}; },
+     "programs[0]: timeline[0]: program -1 of 1"},
+    {"TimelineRole",
+     [](ScheduleT &s) {
+       addProgram(s, "eval", artifact::ProgramRole::eval);
+       forwardOf(s).timeline = {{1, 0}, {0, 0}};
+     },
+     "programs[0]: timeline[0]: the role of 'eval' is 'eval', must be 'microbatch'"},
+    {"TimelineBeginsLater", [](ScheduleT &s) { forwardOf(s).timeline = {{0, 1}}; },
+     "programs[0]: timeline[0]: microbatch 1, the next one is 0"},
+    {"TimelineWithAGap", [](ScheduleT &s) { forwardOf(s).timeline = {{0, 0}, {0, 2}}; },
+     "programs[0]: timeline[1]: microbatch 2, the next one is 1"},
+    {"TimelineTwice", [](ScheduleT &s) { forwardOf(s).timeline = {{0, 0}, {0, 0}}; },
+     "programs[0]: timeline[1]: microbatch 0, the next one is 1"},
+    {"TimelineEnd",
+     [](ScheduleT &s) {
+       addProgram(s, "count0", artifact::ProgramRole::microbatch);
+       forwardOf(s).timeline = {{0, 0}, {1, 0}};
+     },
+     "programs[0]: timeline: it does not end with the program itself"},
     {"TwoSteps",
      [](ScheduleT &s) {
        forwardOf(s).role = artifact::ProgramRole::step;
@@ -66,8 +101,6 @@ const WrongSchedule scheduleCases[] = {
        s.programs.back()->name = "other";
      },
      "programs[1]: a second program of role 'step'"},
-    {"RunsBeforeItself", [](ScheduleT &s) { forwardOf(s).runs_before = "forward"; },
-     "programs[0]: it runs 0 times before 'forward', which is not a program with preceding programs"},
     {"Devices",
      [](ScheduleT &s) {
        forwardOf(s).devices.push_back(std::make_unique<artifact::AxisT>());

@@ -1,8 +1,8 @@
-//===- program_runner_test.cpp - a step and its preceding programs --------===//
+//===- program_runner_test.cpp - a step and its timeline ------------------===//
 //
 // loss = sum(x w) / sum(x) on two ranks, each with half of the rows of x, in four microbatches: the gradient of w is
-// the sum of the rows divided by the sum of all. The divisor is accumulated over all microbatches first; then three of
-// them add to the gradient, and the step adds the last one, reduces and updates w by SGD.
+// the sum of the rows divided by the sum of all. The divisor is accumulated over all microbatches first; then the step
+// runs for each of them and adds to the gradient; after the last one it reduces the gradient and updates w by SGD.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +14,7 @@
 #include "runtime/tensor/torch/access.h"
 #include "test/unit/exec/run_schedule.h"
 
+#include <atomic>
 #include <gmock/gmock.h>
 
 using namespace meshplan;
@@ -23,15 +24,11 @@ namespace {
 constexpr int64_t microbatches = 4;
 
 /// One of the programs: it reads a microbatch of x and adds to accumulators.
-class Pass {
+class Sweep {
 public:
-  Pass(const std::string &name, int64_t runs, const std::string &before) {
+  Sweep(const std::string &name, artifact::ProgramRole role) {
     builder.program().name = name;
-    builder.program().role = runs > 0         ? artifact::ProgramRole::microbatch
-                             : name == "step" ? artifact::ProgramRole::step
-                                              : artifact::ProgramRole::eval;
-    builder.program().runs_before = before;
-    builder.program().runs = runs;
+    builder.program().role = role;
     int x = builder.input("x", {{8, {"dp"}}, {3}}), number = setting("microbatch", 0);
     rows = builder.value({{8 / microbatches, {"dp"}}, {3}});
     builder.compute("meshplan.take_microbatch",
@@ -85,61 +82,77 @@ public:
     return sum;
   }
 
-  std::unique_ptr<artifact::ProgramT> take() {
+  /// The instructions that follow run in the last instance only.
+  void beginLast() {
     builder.free({rows});
+    always = builder.program().instructions.size();
+  }
+
+  std::unique_ptr<artifact::ProgramT> take() {
+    markLast();
     return std::move(builder.schedule().programs[0]);
+  }
+
+  void markLast() {
+    auto &instructions = builder.program().instructions;
+    for (size_t index = always; index < instructions.size(); ++index)
+      instructions[index]->when = artifact::When::last;
   }
 
   ScheduleBuilder builder{{{"dp", 2}}};
   int rows;
+  size_t always = 0; ///< number of instructions that every instance runs
 };
 
-std::unique_ptr<artifact::ProgramT> countingPass() {
-  Pass pass("count0", microbatches, "step");
-  int sum = pass.builder.value({}, DType::f64, {"dp"});
-  pass.builder.compute("aten.sum.default", {tensorArg("self", pass.rows)}, {sum});
-  pass.accumulate(pass.accumulator("count", {}), sum);
-  return pass.take();
+std::unique_ptr<artifact::ProgramT> countingSweep() {
+  Sweep sweep("count0", artifact::ProgramRole::microbatch);
+  int sum = sweep.builder.value({}, DType::f64, {"dp"});
+  sweep.builder.compute("aten.sum.default", {tensorArg("self", sweep.rows)}, {sum});
+  sweep.accumulate(sweep.accumulator("count", {}), sum);
+  sweep.beginLast();
+  return sweep.take();
 }
 
-std::unique_ptr<artifact::ProgramT> addingPass() {
-  Pass pass("accumulate", microbatches - 1, "step");
-  pass.addRows();
-  return pass.take();
+/// The sum of x w; the last instance reduces that of all microbatches.
+std::unique_ptr<artifact::ProgramT> evaluation() {
+  Sweep sweep("eval", artifact::ProgramRole::eval);
+  int w = sweep.builder.parameter({"w"}, {{3}}), sums = sweep.builder.value({{2, {"dp"}}}),
+      sum = sweep.builder.value({}, DType::f64, {"dp"});
+  sweep.builder.compute("aten.mv.default", {tensorArg("self", sweep.rows), tensorArg("vec", w)}, {sums});
+  sweep.builder.compute("aten.sum.default", {tensorArg("self", sums)}, {sum});
+  int all = sweep.accumulate(sweep.accumulator("eval.sum", {}), sum);
+  sweep.beginLast();
+  sweep.builder.output("loss", sweep.reduced(all, {}));
+  sweep.builder.program().loss = "loss";
+  return sweep.take();
 }
 
-/// The sum of x w in the microbatches before the last one, and the program that runs the last one and adds its sum.
-std::unique_ptr<artifact::ProgramT> evaluation(const std::string &name, int64_t runs) {
-  Pass pass(name, runs, runs > 0 ? "eval" : "");
-  int w = pass.builder.parameter({"w"}, {{3}}), sums = pass.builder.value({{2, {"dp"}}}),
-      sum = pass.builder.value({}, DType::f64, {"dp"});
-  pass.builder.compute("aten.mv.default", {tensorArg("self", pass.rows), tensorArg("vec", w)}, {sums});
-  pass.builder.compute("aten.sum.default", {tensorArg("self", sums)}, {sum});
-  int all = pass.accumulate(pass.accumulator("eval.sum", {}), sum);
-  if (runs == 0) {
-    pass.builder.output("loss", pass.reduced(all, {}));
-    pass.builder.program().loss = "loss";
-  }
-  return pass.take();
+/// An instance of a program of the schedule for each microbatch.
+void addInstances(artifact::ProgramT &runner, int program) {
+  for (int microbatch = 0; microbatch < microbatches; ++microbatch)
+    runner.timeline.emplace_back(program, microbatch);
 }
 
 class ProgramRunnerTest : public testing::Test {
 protected:
   ProgramRunnerTest() {
-    Pass step("step", 0, "");
-    int w = step.builder.parameter({"w"}, {{3}}), rate = step.setting("optimizer.lr", 0.5);
-    gradient = step.reduced(step.addRows(), {{3}});
-    int count = step.reduced(step.accumulator("count", {}), {}), mean = step.builder.value({{3}});
+    Sweep step("step", artifact::ProgramRole::step);
+    int w = step.builder.parameter({"w"}, {{3}}), rate = step.setting("optimizer.lr", 0.5),
+        counted = step.accumulator("count", {}), rows = step.addRows();
+    step.beginLast();
+    gradient = step.reduced(rows, {{3}});
+    int count = step.reduced(counted, {}), mean = step.builder.value({{3}});
     step.builder.compute("aten.div.Tensor", {tensorArg("self", gradient), tensorArg("other", count)}, {mean});
     step.change("meshplan.sgd", w,
                 {tensorArg("parameter", w), tensorArg("gradient", mean), tensorArg("learning_rate", rate),
                  realArg("weight_decay", 0)});
-    step.builder.free({step.rows});
+    step.markLast();
     auto &programs = step.builder.schedule().programs;
-    programs.push_back(countingPass());
-    programs.push_back(addingPass());
-    programs.push_back(evaluation("eval.accumulate", microbatches - 1));
-    programs.push_back(evaluation("eval", 0));
+    programs.push_back(countingSweep());
+    programs.push_back(evaluation());
+    addInstances(*programs[0], 1);
+    addInstances(*programs[0], 0);
+    addInstances(*programs[2], 2);
     step.builder.write(folder / "a.sched");
     auto loaded = loadSchedule(folder / "a.sched");
     EXPECT_TRUE(loaded.ok()) << loaded.status().message();
@@ -180,6 +193,20 @@ protected:
 TEST_F(ProgramRunnerTest, AllMicrobatchesCountOnce) {
   at::Tensor trained = train([](ProgramRunner &runner) { return runner.run(); });
   EXPECT_TRUE(at::allclose(trained, w - 0.5 * exact, 0, 1e-15));
+}
+
+/// Once per step, when all microbatches have accumulated and w is still what it was.
+TEST_F(ProgramRunnerTest, UpdatesBeginInTheLastMicrobatch) {
+  std::atomic<int> calls = 0;
+  train([&](ProgramRunner &runner) {
+    runner.beforeUpdates([&] {
+      ++calls;
+      EXPECT_TRUE(at::equal(unwrap(*runner.walk().current("w")), w));
+      return Status();
+    });
+    return runner.run();
+  });
+  EXPECT_EQ(calls, 2) << "of two ranks";
 }
 
 TEST_F(ProgramRunnerTest, EachStepBeginsWithZeros) {
@@ -259,7 +286,7 @@ TEST_F(ProgramRunnerTest, NumbersOfTheRun) {
     MESHPLAN_RETURN_IF_ERROR(runner.setNumber("optimizer.lr", 2));
     return runner.run();
   });
-  EXPECT_TRUE(at::allclose(trained, w - 2 * exact, 0, 1e-15)) << "the passes before the step have no rate";
+  EXPECT_TRUE(at::allclose(trained, w - 2 * exact, 0, 1e-15)) << "the counting program has no rate";
 }
 
 TEST_F(ProgramRunnerTest, AnObserverSeesTheSumOfAll) {
@@ -296,10 +323,10 @@ TEST_F(ProgramRunnerTest, AnEvaluationSharesParameters) {
 
 TEST_F(ProgramRunnerTest, WhatOnlyAStepRuns) {
   auto statuses = runThreads(
-      2, {}, [&](World &world) { return ProgramRunner::create(*artifact, program("accumulate"), world).status(); });
+      2, {}, [&](World &world) { return ProgramRunner::create(*artifact, program("count0"), world).status(); });
   for (const Status &status : statuses) {
     EXPECT_EQ(status.code(), StatusCode::invalid);
-    EXPECT_EQ(status.message(), "program 'accumulate' is run by 'step'; help: run the program 'step'");
+    EXPECT_EQ(status.message(), "program 'count0' is run by 'step'; help: run the program 'step'");
   }
 }
 

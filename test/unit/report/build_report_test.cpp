@@ -154,12 +154,12 @@ TEST(BuildReport, AStepIsTheMainProgramAndHasStates) {
   EXPECT_EQ(report->memory.inputs.largest, 8);
 }
 
-/// The memory of an evaluation with its own preceding programs, and without those of the step, which the step reports.
+/// The memory of an evaluation with its own timeline, and without that of the step, which the step reports.
 TEST(BuildReport, AStepSaysWhatItsEvaluationNeeds) {
   std::string text = training + R"(
-sched.program @eval.accumulate role <microbatch> runs 3 before "eval" memory <parameters = 32, constants = 0, inputs = 8, peak = 48, least = 40> time <compute = 5, communication = 7> {
+sched.program @eval.count0 role <microbatch> memory <parameters = 32, constants = 0, inputs = 8, peak = 48, least = 40> time <compute = 5, communication = 7> {
 }
-sched.program @eval role <eval> memory <parameters = 32, constants = 0, inputs = 8, peak = 48, least = 40, evaluation = 64, least_evaluation = 56> time <compute = 2, communication = 3> {
+sched.program @eval role <eval> timeline [#base.instance<@eval.count0, 0>, #base.instance<@eval.count0, 1>, #base.instance<@eval, 0>] memory <parameters = 32, constants = 0, inputs = 8, peak = 48, least = 40, evaluation = 64, least_evaluation = 56> time <compute = 2, communication = 3> {
 }
 )";
   SchedModule module(text);
@@ -174,8 +174,36 @@ sched.program @eval role <eval> memory <parameters = 32, constants = 0, inputs =
   EXPECT_THAT(printed, testing::HasSubstr("  peak of 'eval'    64 B  64  least 56 B\n"));
   auto own = buildReport(module.get(), "eval");
   ASSERT_TRUE(succeeded(own));
-  EXPECT_EQ(own->time.compute, 2 + 3 * 5);
+  EXPECT_EQ(own->time.compute, 2 + 5) << "times are those of all instances";
   EXPECT_EQ(own->memory.evaluation.largest, 0);
+}
+
+/// A step of 4 microbatches counts what each of them runs 4 times, and what only the last one runs once.
+TEST(BuildReport, MicrobatchesCountAsOftenAsTheyRun) {
+  SchedModule module(schedHead + R"(
+sched.program @count0 role <microbatch> {
+  %x = sched.input "x" : <[12], f32>
+  %y = sched.compute "vjp.op"(%x) {self = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %y on @compute : !sched.tensor<[12], f32>
+}
+sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.instance<@count0, 1>, #base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>, #base.instance<@step, 3>] {
+  %x = sched.input "x" : <[12], f32, partial = sum {1:(1)3}>
+  %t = sched.start all_reduce %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {1:(1)3}> -> <!sched.tensor<[12], f32>>
+  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %u = sched.start all_reduce %x over @tp on @communication sequence 1 when last : !sched.tensor<[12], f32, partial = sum {1:(1)3}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %u on @compute when last : !sched.token<!sched.tensor<[12], f32>>
+  %y = sched.compute "vjp.op"(%r) {self = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %z = sched.compute "vjp.op"(%s) {self = #base.operand<0>} on @compute when last : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %r, %y on @compute : !sched.tensor<[12], f32>, !sched.tensor<[12], f32>
+  sched.free %s, %z on @compute when last : !sched.tensor<[12], f32>, !sched.tensor<[12], f32>
+}
+)");
+  auto report = buildReport(module.get(), "step");
+  ASSERT_TRUE(succeeded(report));
+  ASSERT_EQ(report->axes[1].collectives.size(), 1u);
+  EXPECT_EQ(report->axes[1].collectives[0].count, 4 + 1);
+  ASSERT_EQ(report->derivatives.size(), 1u);
+  EXPECT_EQ(report->derivatives[0].count, 2 + 4 + 1);
 }
 
 TEST(PrintReport, StatesHaveALineWhereThereAreSome) {

@@ -82,13 +82,11 @@ protected:
 
 TEST_F(DescribeProgram, AnEmptyProgram) { EXPECT_THAT(lines(), ElementsAre("program p")); }
 
-TEST_F(DescribeProgram, RoleAndRuns) {
+TEST_F(DescribeProgram, RoleAndTimeline) {
   program().role = ProgramRole::eval;
   EXPECT_THAT(lines(), ElementsAre("program p role eval"));
-  program().role = ProgramRole::microbatch;
-  program().runs = 3;
-  program().runs_before = "eval";
-  EXPECT_THAT(lines(), ElementsAre("program p role microbatch runs 3 before 'eval'"));
+  program().timeline = {{0, 0}, {0, 1}, {0, 2}, {7, 0}, {0, 4}};
+  EXPECT_THAT(lines(), ElementsAre("program p role eval timeline p 0 to 2, #7 0, p 4"));
 }
 
 TEST_F(DescribeProgram, ValuesAreTheirDtypesDimsAndAddends) {

@@ -23,6 +23,7 @@ TEST(Enums, OfTheArtifactHaveTheNamesOfTheDialects) {
                                    artifact::EnumNameReduction);
   expectSameNames<base::ProgramRole>(base::getMaxEnumValForProgramRole(), base::stringifyProgramRole,
                                      artifact::EnumNameProgramRole);
+  expectSameNames<base::When>(base::getMaxEnumValForWhen(), base::stringifyWhen, artifact::EnumNameWhen);
   expectSameNames<base::InitKind>(base::getMaxEnumValForInitKind(), base::stringifyInitKind,
                                   artifact::EnumNameInitKind);
   expectSameNames<base::RateKind>(base::getMaxEnumValForRateKind(), base::stringifyRateKind,

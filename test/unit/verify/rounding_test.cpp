@@ -127,16 +127,15 @@ TEST(RoundingTest, WhatTheModelRoundsWhereverItReadsIt) {
   EXPECT_NE(readBy(true), "") << "another reader has all its digits";
 }
 
-TEST(RoundingTest, WhatAStepRunsBeforeItself) {
+TEST(RoundingTest, AnotherProgramInTheTimelineOfAStep) {
   GatheredParameter rounded(DType::f32);
   auto step = std::make_unique<artifact::ProgramT>(rounded.builder.program());
   step->name = "step";
   step->role = artifact::ProgramRole::step;
   GatheredParameter::widen(rounded.builder, rounded.gathered);
-  rounded.builder.program().name = "accumulate";
+  rounded.builder.program().name = "count0";
   rounded.builder.program().role = artifact::ProgramRole::microbatch;
-  rounded.builder.program().runs = 3;
-  rounded.builder.program().runs_before = "step";
+  step->timeline = {{1, 0}, {1, 1}, {0, 0}, {0, 1}};
   auto &programs = rounded.builder.schedule().programs;
   programs.insert(programs.begin(), std::move(step));
   EXPECT_NE(rounded.refusal(), "");

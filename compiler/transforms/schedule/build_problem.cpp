@@ -27,6 +27,17 @@ using meshplan::scheduling::ClassBytes;
 
 namespace meshplan {
 
+CommunicatorTable::CommunicatorTable(plan::MeshOp mesh) : compute("compute"), communication("communication") {
+  auto isAxis = [&](StringRef name) {
+    return mesh && llvm::any_of(mesh.getAxes().getAsRange<plan::MeshAxisAttr>(),
+                                [&](plan::MeshAxisAttr axis) { return axis.getName() == name; });
+  };
+  // Names of communicators begin with an axis.
+  for (std::string *name : {&compute, &communication})
+    while (isAxis(*name))
+      *name += "_";
+}
+
 unsigned CommunicatorTable::get(ArrayAttr axes, LayoutTable &layouts) {
   auto [entry, inserted] = byAxes.try_emplace(axes, communicators.size());
   if (!inserted)
@@ -68,6 +79,7 @@ private:
   void projectCall(plan::CallOp call);
   /// Projects a collective, or several that are coalesced, with the copies that it needs.
   void projectCollectives(ArrayRef<Operation *> ops);
+  unsigned laneOf(unsigned communicator);
   Packing packingOf(ArrayRef<Operation *> ops);
   unsigned packedBuffer(ArrayRef<Value> members);
   void addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayRef<Value> copied, ArrayRef<unsigned> consumed);
@@ -97,6 +109,7 @@ private:
   const OpRegistry &registry;
   PackingTable packings;
   DenseMap<unsigned, GroupSpread> groups; ///< by communicator
+  DenseMap<unsigned, unsigned> laneOfCommunicator;
   DenseMap<Value, unsigned> bufferOf;
   /// Operations that read each storage.
   DenseMap<unsigned, SmallVector<unsigned, 2>> readers;
@@ -326,6 +339,13 @@ void Projector::setTransfer(scheduling::Operation &operation, double seconds, bo
   operation.transfers = {{crosses ? networkLink : nodeLink, std::llround((seconds - latency) * link.bytes)}};
 }
 
+unsigned Projector::laneOf(unsigned communicator) {
+  auto [lane, isNew] = laneOfCommunicator.try_emplace(communicator, result.problem.lanes.size());
+  if (isNew)
+    result.problem.lanes.push_back({communicators.streamOf(communicator), scheduling::LaneKind::collectives});
+  return lane->second;
+}
+
 void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   Operation &first = *ops.front();
   unsigned communicator = communicators.get(first.getAttrOfType<ArrayAttr>("axes"), layouts);
@@ -340,7 +360,7 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   }
   unsigned index = result.operations.size();
   scheduling::Operation &operation = addOperation(ops, first.getName().stripDialect(), sent);
-  operation.lane = communicationLane;
+  operation.lane = laneOf(communicator);
   operation.communicator = communicator;
   operation.blocking = first.hasAttr("blocking");
   ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
@@ -415,7 +435,7 @@ LogicalResult Projector::projectOp(Operation &op) {
 FailureOr<ProjectedFunction> Projector::project() {
   result.problem.rankClasses = layouts.rankClasses();
   result.problem.handover.assign(layouts.rankClasses(), 0);
-  result.problem.lanes = {{"compute"}, {"communication", scheduling::LaneKind::collectives}};
+  result.problem.lanes = {{communicators.computeStream()}};
   auto rateOf = [](const LinkRates &link) { return std::max<int64_t>(1, std::llround(link.bytes)); };
   result.problem.links = {{"node", rateOf(cluster.node)}, {"network", rateOf(cluster.network)}};
   result.problem.overlapSpeed = {.compute = std::llround(1000 / cluster.overlap.compute),

@@ -11,18 +11,27 @@
 
 namespace meshplan {
 
-/// The lanes of every program, as indices into Problem::lanes. Collectives are on the second, all else on the first.
-inline constexpr unsigned computeLane = 0, communicationLane = 1;
+/// The lane of every program that computes, as an index into Problem::lanes. Each communicator has one lane after it.
+inline constexpr unsigned computeLane = 0;
 
-/// A communicator for each distinct list of axes, in the order of first use. All programs of a module share the table.
+/// A communicator for each distinct list of axes, in the order of first use, and the streams of a module. All programs
+/// of a module share the table.
 class CommunicatorTable {
 public:
+  explicit CommunicatorTable(plan::MeshOp mesh);
+
   /// Index of the communicator over the axes of a collective.
   unsigned get(mlir::ArrayAttr axes, LayoutTable &layouts);
 
   const std::vector<scheduling::Communicator> &list() const { return communicators; }
 
+  /// The stream on which all ranks compute, and the one on which the collectives of a communicator are. The symbols of
+  /// streams differ from those of communicators, whatever axes the mesh has.
+  const std::string &computeStream() const { return compute; }
+  std::string streamOf(unsigned communicator) const { return communication + "." + communicators[communicator].name; }
+
 private:
+  std::string compute, communication;
   llvm::DenseMap<mlir::Attribute, unsigned> byAxes;
   std::vector<scheduling::Communicator> communicators;
 };
@@ -40,7 +49,8 @@ struct ProjectedFunction {
 /// operations; adjacent collectives of one bucket become a single operation. A collective that cannot move its tensors
 /// where they are has an operation that packs them before it, or one that unpacks them after it, or both. Returned
 /// values are kept. Results that the records declare to be views share the storage of their operand. Durations are
-/// those of `cluster`.
+/// those of `cluster`. There is a lane for each communicator that the function uses, because a backend has one for each
+/// (runtime/comm/communicator.h).
 ///
 /// Fails with a diagnostic at the op if a sharding is undecided, if partition should not have left the op, or if a
 /// result is partial.

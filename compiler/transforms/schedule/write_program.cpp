@@ -18,6 +18,7 @@
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "mlir/IR/IRMapping.h"
+#include <numeric>
 
 using namespace mlir;
 using meshplan::scheduling::Step;
@@ -181,7 +182,9 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
 
 sched::TimeAttr ProgramWriter::timeOf(const scheduling::Solution &solution) {
   scheduling::Timeline timeline = scheduling::simulate(problem, solution);
-  return sched::TimeAttr::get(builder.getContext(), timeline.busy[computeLane], timeline.busy[communicationLane]);
+  ArrayRef<int64_t> ofCollectives = ArrayRef(timeline.busy).drop_front(computeLane + 1);
+  return sched::TimeAttr::get(builder.getContext(), timeline.busy[computeLane],
+                              std::accumulate(ofCollectives.begin(), ofCollectives.end(), int64_t(0)));
 }
 
 void ProgramWriter::writeArguments() {
@@ -444,8 +447,9 @@ void writeDeclarations(OpBuilder &builder, plan::MeshOp mesh, const Communicator
       digits.push_back(sched::AxisAttr::get(context, axis.axis, axis.pre, axis.size));
     sched::CommunicatorOp::create(builder, mesh.getLoc(), communicator.name, builder.getArrayAttr(digits));
   }
-  for (StringRef name : {"compute", "communication"})
-    sched::StreamOp::create(builder, mesh.getLoc(), name);
+  sched::StreamOp::create(builder, mesh.getLoc(), communicators.computeStream());
+  for (unsigned communicator = 0; communicator < communicators.list().size(); ++communicator)
+    sched::StreamOp::create(builder, mesh.getLoc(), communicators.streamOf(communicator));
 }
 
 } // namespace meshplan

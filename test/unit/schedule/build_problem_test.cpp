@@ -25,7 +25,7 @@ protected:
   const scheduling::Problem &problemOf(StringRef text) {
     readOnMesh(2, 2, text);
     LayoutTable layouts(mesh());
-    communicators = CommunicatorTable();
+    communicators = CommunicatorTable(mesh());
     projected = *project(function(), clusterOfPreset(*findClusterPreset("cpu")), layouts, communicators);
     llvm::Error error = projected.problem.check();
     EXPECT_FALSE(static_cast<bool>(error)) << llvm::toString(std::move(error));
@@ -53,7 +53,7 @@ protected:
   }
 
   ProjectedFunction projected;
-  CommunicatorTable communicators;
+  CommunicatorTable communicators{plan::MeshOp()};
 
 private:
   /// "5x3 {}, {\"tp\"}" as a type; the text after "]" is kept.
@@ -115,8 +115,41 @@ func.func @f(%x: !whole) -> !whole {
     lanes.push_back(operation.lane);
     collective.push_back(operation.isCollective());
   }
-  EXPECT_THAT(lanes, ElementsAre(computeLane, communicationLane, computeLane));
+  EXPECT_THAT(lanes, ElementsAre(computeLane, 1, computeLane));
   EXPECT_THAT(collective, ElementsAre(false, true, false));
+}
+
+TEST_F(ProjectFunction, EachCommunicatorThatIsUsedHasALane) {
+  const scheduling::Problem &problem = problemOf(R"(
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!tp = tensor<8xf32, #plan.sharding<[{"tp"}]>>
+!dp = tensor<8xf32, #plan.sharding<[{"dp"}]>>
+func.func @f(%x: !tp, %y: !dp) -> (!whole, !whole, !whole) {
+  %0 = plan.all_gather %x [#plan.axis<"tp">] dim 0 : !tp -> !whole
+  %1 = plan.all_gather %y [#plan.axis<"dp">] dim 0 : !dp -> !whole
+  %2 = plan.all_gather %x [#plan.axis<"tp">] dim 0 : !tp -> !whole
+  return %0, %1, %2 : !whole, !whole, !whole
+})");
+  std::vector<std::string> lanes;
+  for (const scheduling::Operation &operation : problem.operations)
+    lanes.push_back(problem.lanes[operation.lane].name);
+  EXPECT_THAT(lanes, ElementsAre("communication.tp", "communication.dp", "communication.tp"));
+  EXPECT_EQ(problem.lanes.size(), 3u);
+  problemOf(R"(
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+func.func @f(%x: !whole) -> !whole {
+  return %x : !whole
+})");
+  EXPECT_EQ(projected.problem.lanes.size(), 1u);
+}
+
+TEST_F(ProjectFunction, StreamsAreNamedApartFromCommunicators) {
+  readModule("plan.mesh [#base.mesh_axis<\"compute\" = 2>, #base.mesh_axis<\"communication\" = 2>]");
+  LayoutTable layouts(mesh());
+  CommunicatorTable table(mesh());
+  table.get(attribute<ArrayAttr>("[#plan.axis<\"compute\">]"), layouts);
+  EXPECT_EQ(table.computeStream(), "compute_");
+  EXPECT_EQ(table.streamOf(0), "communication_.compute");
 }
 
 TEST_F(ProjectFunction, EachListOfAxesHasOneCommunicator) {

@@ -213,6 +213,7 @@ void ReportBuilder::addPass(sched::ProgramOp pass) {
   if (std::optional<sched::TimeAttr> time = pass.getTime()) {
     report.time.compute += *pass.getRuns() * time->getCompute();
     report.time.communication += *pass.getRuns() * time->getCommunication();
+    report.time.copies += *pass.getRuns() * time->getCopies();
   }
 }
 
@@ -267,7 +268,7 @@ Report ReportBuilder::build() {
   if (std::optional<sched::MemoryAttr> memory = program.getMemory())
     addMemory(*memory);
   if (std::optional<sched::TimeAttr> time = program.getTime())
-    report.time = {time->getCompute(), time->getCommunication()};
+    report.time = {time->getCompute(), time->getCommunication(), time->getCopies()};
   if (std::optional<sched::PeakAttr> peak = program.getPeak())
     addPeak(*peak);
   if (report.trains)

@@ -11,7 +11,8 @@
 
 namespace meshplan {
 
-/// The lane of every program that computes, as an index into Problem::lanes. Each communicator has one lane after it.
+/// The lane of every program that computes, as an index into Problem::lanes. After it there is one lane for each
+/// communicator and one for each direction of copies.
 inline constexpr unsigned computeLane = 0;
 
 /// A communicator for each distinct list of axes, in the order of first use, and the streams of a module. All programs
@@ -30,8 +31,17 @@ public:
   const std::string &computeStream() const { return compute; }
   std::string streamOf(unsigned communicator) const { return communication + "." + communicators[communicator].name; }
 
+  /// The stream of copies in one direction between device and host memory, which is one of streams() from then on.
+  std::string useCopyStream(bool toHost);
+
+  /// The streams that the programs use: computing, each communicator, copies.
+  std::vector<std::string> streams() const;
+
 private:
-  std::string compute, communication;
+  std::string copyStream(bool toHost) const { return copies + (toHost ? ".to_host" : ".to_device"); }
+
+  std::string compute, communication, copies;
+  bool copiesTo[2] = {false, false}; ///< to the device, to the host
   llvm::DenseMap<mlir::Attribute, unsigned> byAxes;
   std::vector<scheduling::Communicator> communicators;
 };
@@ -50,7 +60,8 @@ struct ProjectedFunction {
 /// where they are has an operation that packs them before it, or one that unpacks them after it, or both. Returned
 /// values are kept. Results that the records declare to be views share the storage of their operand. Durations are
 /// those of `cluster`. There is a lane for each communicator that the function uses, because a backend has one for each
-/// (runtime/comm/communicator.h).
+/// (runtime/comm/communicator.h), and one for each direction in which it copies between device and host memory, with a
+/// link of its own (runtime/tensor/copy_lane.h).
 ///
 /// Fails with a diagnostic at the op if a sharding is undecided, if partition should not have left the op, or if a
 /// result is partial.

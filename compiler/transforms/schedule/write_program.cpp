@@ -13,12 +13,12 @@
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/storage/storages.h"
+#include "compiler/sharding/storage/transfers.h"
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "mlir/IR/IRMapping.h"
-#include <numeric>
 
 using namespace mlir;
 using meshplan::scheduling::Step;
@@ -73,6 +73,7 @@ private:
   void writeGradient(plan::CallOp call);
   Value packInPlace(ValueRange tensors, Location at);
   void writeStart(unsigned index);
+  void writeTransfer(unsigned index);
   void writeWait(unsigned index);
   void writeFrees(ArrayRef<Step> frees);
   void writeOutputs();
@@ -182,9 +183,11 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
 
 sched::TimeAttr ProgramWriter::timeOf(const scheduling::Solution &solution) {
   scheduling::Timeline timeline = scheduling::simulate(problem, solution);
-  ArrayRef<int64_t> ofCollectives = ArrayRef(timeline.busy).drop_front(computeLane + 1);
-  return sched::TimeAttr::get(builder.getContext(), timeline.busy[computeLane],
-                              std::accumulate(ofCollectives.begin(), ofCollectives.end(), int64_t(0)));
+  int64_t communication = 0, copies = 0;
+  for (auto [lane, busy] : llvm::zip_equal(problem.lanes, timeline.busy))
+    if (lane.kind != scheduling::LaneKind::compute)
+      (lane.kind == scheduling::LaneKind::copies ? copies : communication) += busy;
+  return sched::TimeAttr::get(builder.getContext(), timeline.busy[computeLane], communication, copies);
 }
 
 void ProgramWriter::writeArguments() {
@@ -305,6 +308,17 @@ void ProgramWriter::writeRun(unsigned index) {
   values.map(call.getResults(), written.getResults());
 }
 
+/// Begins a copy between device and host memory.
+void ProgramWriter::writeTransfer(unsigned index) {
+  auto call = cast<plan::CallOp>(projection.operations[index].front());
+  TransferOperands operands = transferOperands(call);
+  Value target = operands.target ? values.lookup(operands.target) : Value();
+  tokens[index] = sched::CopyOp::create(
+      builder, call.getLoc(), sched::TokenType::get(builder.getContext(), typeOf(call.getResult(0))),
+      values.lookup(operands.source), plan::isOnHost(call.getResult(0)) ? builder.getUnitAttr() : UnitAttr(),
+      stream(problem.operations[index].lane), builder.getI64IntegerAttr(sequence++), call.getModuleAttr(), target);
+}
+
 /// Tensors that are adjacent in a buffer, as one value; a single tensor is itself.
 Value ProgramWriter::packInPlace(ValueRange tensors, Location at) {
   if (tensors.size() == 1)
@@ -389,7 +403,7 @@ void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
       if (step.kind == scheduling::StepKind::run)
         writeRun(step.index);
       else if (step.kind == scheduling::StepKind::start)
-        writeStart(step.index);
+        problem.operations[step.index].isCollective() ? writeStart(step.index) : writeTransfer(step.index);
       else
         writeWait(step.index);
     }
@@ -447,9 +461,8 @@ void writeDeclarations(OpBuilder &builder, plan::MeshOp mesh, const Communicator
       digits.push_back(sched::AxisAttr::get(context, axis.axis, axis.pre, axis.size));
     sched::CommunicatorOp::create(builder, mesh.getLoc(), communicator.name, builder.getArrayAttr(digits));
   }
-  sched::StreamOp::create(builder, mesh.getLoc(), communicators.computeStream());
-  for (unsigned communicator = 0; communicator < communicators.list().size(); ++communicator)
-    sched::StreamOp::create(builder, mesh.getLoc(), communicators.streamOf(communicator));
+  for (const std::string &stream : communicators.streams())
+    sched::StreamOp::create(builder, mesh.getLoc(), stream);
 }
 
 } // namespace meshplan

@@ -93,7 +93,7 @@ artifact::FreeT freeOf(std::vector<int> values) {
 const WrongSchedule lifetimeCases[] = {
     {"FreeUnknown", [](ScheduleT &s) { append(s, freeOf({7})); }, "8]: values[0]: value 7 of 7"},
     {"FreeArriving", [](ScheduleT &s) { instructionAt(s, waitGather).action.Set(freeOf({whole})); },
-     "6]: values[0]: value 6 is used before the wait of its collective"},
+     "6]: values[0]: value 6 is used before the wait that gives it"},
     {"SequenceNegative", [](ScheduleT &s) { startOf(s, startSum).sequence = -1; }, "1]: sequence -1 after -1"},
     {"ReadByTwo", // the first wait completes one of the two collectives that read `part`
      [](ScheduleT &s) {
@@ -107,7 +107,7 @@ const WrongSchedule lifetimeCases[] = {
                    forwardOf(s).instructions.end());
        append(s, waitFor(2));
      },
-     "8]: values[0]: value 5 is freed before the wait of a collective that reads it"},
+     "8]: values[0]: value 5 is freed before the wait of what reads it"},
     {"OutputOfTheProgramIsFreed",
      [](ScheduleT &s) {
        append(s, freeOf({whole}));
@@ -137,22 +137,22 @@ const WrongSchedule lifetimeCases[] = {
        std::rotate(forwardOf(s).instructions.begin() + waitGather, forwardOf(s).instructions.end() - 1,
                    forwardOf(s).instructions.end());
      },
-     "6]: overwrites[0]: value 5 is overwritten before the wait of a collective that reads it"},
+     "6]: overwrites[0]: value 5 is overwritten before the wait of what reads it"},
     {"FreeTwice", [](ScheduleT &s) { instructionAt(s, freeProduct).action.AsFree()->values = {product, product}; },
      "3]: values[1]: value 3 is used after it was freed"},
     {"FreeUndefined", [](ScheduleT &s) { instructionAt(s, freeProduct).action.AsFree()->values = {whole}; },
      "3]: values[0]: value 6 is used before it is defined"},
     {"FreeInFlight",
      [](ScheduleT &s) { std::swap(instructionAt(s, waitSum).action, instructionAt(s, freeProduct).action); },
-     "2]: values[0]: value 3 is freed before the wait of a collective that reads it"},
+     "2]: values[0]: value 3 is freed before the wait of what reads it"},
     {"UseAfterFree", [](ScheduleT &s) { instructionAt(s, slicePart).action.AsSlice()->input = product; },
      "4]: input: value 3 is used after it was freed"},
     {"UseInFlight",
      [](ScheduleT &s) { std::swap(instructionAt(s, waitSum).action, instructionAt(s, slicePart).action); },
-     "2]: input: value 4 is used before the wait of its collective"},
-    {"WaitTwice", [](ScheduleT &s) { append(s, waitFor(1)); }, "8]: no collective 1 is in flight"},
+     "2]: input: value 4 is used before the wait that gives it"},
+    {"WaitTwice", [](ScheduleT &s) { append(s, waitFor(1)); }, "8]: no collective or copy 1 is in flight"},
     {"WaitUnknown", [](ScheduleT &s) { instructionAt(s, waitSum).action.AsWait()->sequence = 5; },
-     "2]: no collective 5 is in flight"},
+     "2]: no collective or copy 5 is in flight"},
     {"Sequence", [](ScheduleT &s) { startOf(s, startGather).sequence = 0; }, "5]: sequence 0 after 0"},
     {"OverwritesOnTheHost",
      [](ScheduleT &s) {
@@ -172,7 +172,7 @@ TEST(InstructionOrder, AStartNeedsAWait) {
   ScheduleT schedule = buildSchedule();
   erase(schedule, freePart);
   erase(schedule, waitGather);
-  EXPECT_EQ(verificationError(schedule), "programs[0]: collective 1 has no wait");
+  EXPECT_EQ(verificationError(schedule), "programs[0]: collective or copy 1 has no wait");
 }
 
 TEST(InstructionOrder, TheInputOfACollectiveMayBeReadInFlight) {

@@ -33,7 +33,7 @@ TEST(DescribeArtifact, RefusesOtherBytes) {
 TEST(DescribeArtifact, RefusesAnotherFormat) {
   artifact::ScheduleT schedule;
   schedule.format = 7;
-  EXPECT_EQ(describe(withChecksum(packed(schedule))), "an artifact of format 7, this compiler writes format 5");
+  EXPECT_EQ(describe(withChecksum(packed(schedule))), "an artifact of format 7, this compiler writes format 6");
 }
 
 TEST(DescribeArtifact, WhatAllProgramsShare) {
@@ -62,7 +62,7 @@ TEST(DescribeArtifact, WhatAllProgramsShare) {
   origin.plan = 0;
   origin.module_ = "mlp.down";
   EXPECT_EQ(describe(withChecksum(packed(schedule))),
-            "schedule format 5 compiler '1.2.3' plan 'mlp' device cpu fingerprint 'abcd'\n"
+            "schedule format 6 compiler '1.2.3' plan 'mlp' device cpu fingerprint 'abcd'\n"
             "mesh dp=2 tp=6\n"
             "communicator dp_tp: dp, tp:(2)3, #2:(1)4, #-1:(1)4\n"
             "stream compute\n"

@@ -22,7 +22,8 @@ bool meshplan::isTransfer(CallOp call) {
   if (call.getTarget() != assignTarget)
     return false;
   TransferOperands operands = transferOperands(call);
-  return isOnHost(operands.source) != isOnHost(operands.target);
+  return isOnHost(operands.source) != isOnHost(operands.target) &&
+         operands.source.getType() == operands.target.getType();
 }
 
 Value meshplan::transfer(OpBuilder &builder, Location location, Value value, bool toHost) {

@@ -281,7 +281,7 @@ def Sched_CopyOp : Sched_Step<"copy"> {
     the result is written in place of the target, which is not read afterwards.
 
     ```mlir
-    %t = sched.copy %x host on @copies.to_host sequence 3 : !sched.tensor<[4, 6], f32> -> !sched.token<!sched.tensor<[4, 6], f32>>
+    %t = sched.copy %x host on @copies.to_host sequence 3 : <[4, 6], f32> -> <!sched.tensor<[4, 6], f32>>
     ```
   }];
   let arguments = (ins Sched_TensorType:$input, UnitAttr:$host, FlatSymbolRefAttr:$stream, I64Attr:$sequence,

@@ -829,7 +829,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   // O15
   // expected-error@+1 {{copies from the device to the device}}
-  %t = sched.copy %x on @copies sequence 0 : !sched.tensor<[12], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.copy %x on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -841,7 +841,7 @@ sched.program @forward {
   %w = sched.parameter ["w"] host : <[12], f32>
   // O15
   // expected-error@+1 {{copies from the host to the host}}
-  %t = sched.copy %w host on @copies sequence 0 : !sched.tensor<[12], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.copy %w host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -853,7 +853,7 @@ sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   // O16
   // expected-error@+1 {{copies '!sched.tensor<[12], f32>' to '!sched.tensor<[12], bf16>'}}
-  %t = sched.copy %x host on @copies sequence 0 : !sched.tensor<[12], f32> -> <!sched.tensor<[12], bf16>>
+  %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], bf16>>
 }
 
 // -----
@@ -866,7 +866,7 @@ sched.program @forward {
   %w = sched.parameter ["w"] : <[12], f32>
   // O17
   // expected-error@+1 {{copies to the host into a target on the device}}
-  %t = sched.copy %x host on @copies sequence 0 : !sched.tensor<[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], f32>
+  %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], f32>
 }
 
 // -----
@@ -879,7 +879,7 @@ sched.program @forward {
   %w = sched.parameter ["w"] host : <[12], bf16>
   // O18
   // expected-error@+1 {{copies '!sched.tensor<[12], f32>' into '!sched.tensor<[12], bf16>'}}
-  %t = sched.copy %x host on @copies sequence 0 : !sched.tensor<[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], bf16>
+  %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], bf16>
 }
 
 // -----
@@ -890,7 +890,7 @@ sched.stream @copies
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   %m = sched.state "w.momentum_buffer" of "w" : <[12], f32>
-  %t = sched.copy %x host on @copies sequence 0 : !sched.tensor<[12], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
   %h = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
   // O14: what has been copied to the host is on the host
   // expected-error@+1 {{gives a value on the host to one on the device}}

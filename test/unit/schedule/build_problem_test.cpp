@@ -99,6 +99,42 @@ func.func @f(%w: !whole, %x: !whole) -> (!whole, !whole, !whole, !whole) {
   EXPECT_EQ(projected.operations.size(), problem.operations.size());
 }
 
+TEST_F(ProjectFunction, CopiesBetweenDeviceAndHostHaveALaneForEachDirection) {
+  const scheduling::Problem &problem = problemOf(R"(
+!x = tensor<1000000xf32, #plan.sharding<[{}]>>
+func.func @f(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}) -> (!x {plan.updates = #plan.argument<parameter "w">}) {
+  %0 = plan.call "meshplan.to_host"(%w) {self = #base.operand<0>} {plan.host} : (!x) -> !x
+  %1 = plan.call "aten.exp.default"(%0) {self = #base.operand<0>} {plan.host} : (!x) -> !x
+  %2 = plan.call "meshplan.assign"(%w, %1) {self = #base.operand<0>, source = #base.operand<1>} : (!x, !x) -> !x
+  return %2 : !x
+})");
+  std::vector<std::string> lanes, links;
+  for (const scheduling::Operation &operation : problem.operations) {
+    lanes.push_back(problem.lanes[operation.lane].name);
+    if (problem.isAsynchronous(operation))
+      links.push_back(problem.links[operation.transfers.front().link].name);
+  }
+  EXPECT_THAT(lanes, ElementsAre("copies.to_host", "compute", "copies.to_device"));
+  EXPECT_THAT(links, ElementsAre("to host", "to device"));
+  EXPECT_EQ(problem.lanes[problem.operations[0].lane].kind, scheduling::LaneKind::copies);
+  // On a CPU a copy reads and writes the memory of the host.
+  Cluster cluster = clusterOfPreset(*findClusterPreset("cpu"));
+  for (unsigned copy : {0, 2})
+    EXPECT_NEAR(static_cast<double>(problem.timeAlone(problem.operations[copy])), 2 * 4e6 / cluster.hostBytes * 1e9, 2);
+  // The assignment writes in place of the parameter, after the copy that reads the old elements.
+  const scheduling::Operation &assign = problem.operations[2];
+  EXPECT_THAT(assign.consumed, ElementsAre(2, 0));
+  EXPECT_THAT(assign.overwritten, ElementsAre(0));
+  EXPECT_THAT(assign.after, ElementsAre(0));
+  EXPECT_EQ(problem.buffers[3].viewOf, 0);
+  EXPECT_THAT(problem.buffers[3].bytes, ElementsAre(0, 0));
+  std::vector<bool> isOnHost;
+  for (const scheduling::Buffer &buffer : problem.buffers)
+    isOnHost.push_back(buffer.memory == scheduling::Memory::host);
+  EXPECT_THAT(isOnHost, ElementsAre(false, true, true, false));
+  EXPECT_THAT(communicators.streams(), ElementsAre("compute", "copies.to_device", "copies.to_host"));
+}
+
 TEST_F(ProjectFunction, CollectivesRunBesideWhatIsComputed) {
   const scheduling::Problem &problem = problemOf(R"(
 !whole = tensor<8xf32, #plan.sharding<[{}]>>

@@ -160,13 +160,12 @@ func.func @step(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], p
 )";
 
 TEST_F(WriteProgram, WhatLiesOnTheHostIsMarkedAndCountedApart) {
-  std::vector<std::string> lines = write(offloaded, {{StepKind::run, 0}, {StepKind::run, 1}, {StepKind::free, 4}});
+  std::vector<std::string> lines = write(offloaded, {{StepKind::start, 0}, {StepKind::wait, 0}, {StepKind::run, 1}, {StepKind::free, 4}});
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.parameter [\"w\"] trainable host : <[8], f32>")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("\"w.momentum_buffer\" of \"w\" host : <[8], f32>")));
-  EXPECT_THAT(lines,
-              testing::Contains(HasSubstr("\"meshplan.to_host\"(%1) {self = #base.operand<0>} on @compute host")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.copy %1 host on @copies.to_host sequence 0 : ")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("overwrites [0, 2] on @compute host")));
-  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.gradient %4 of %0")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.gradient %5 of %0")));
   sched::MemoryAttr memory = *program().getMemory();
   EXPECT_EQ(memory.getParameters(), 0);
   EXPECT_EQ(memory.getStates(), 0);

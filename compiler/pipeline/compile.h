@@ -12,6 +12,7 @@
 #include "compiler/cluster/cluster.h"
 #include "compiler/frontend/bind.h"
 #include "compiler/pipeline/phases.h"
+#include "compiler/scheduling/algorithms.h"
 #include "compiler/support/diagnostics.h"
 #include "compiler/transforms/import/outline_model.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -27,6 +28,7 @@ struct CompileOptions {
   bool strict = false;                 ///< reshards that no statement implies are errors
   std::string device = "cpu";
   std::string cluster;    ///< a cluster file or a preset; empty: the preset of the device
+  std::string solver = scheduling::defaultSolver.str();
   bool gradients = false; ///< the training step returns the gradients and updates nothing
   bool recompute = true;  ///< false ignores recompute statements
   bool reference = false; ///< include the imported program, to be run on one rank

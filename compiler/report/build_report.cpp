@@ -215,6 +215,7 @@ void ReportBuilder::addWork(sched::ProgramOp each) {
   if (std::optional<sched::TimeAttr> time = each.getTime()) {
     report.time.compute += time->getCompute();
     report.time.communication += time->getCommunication();
+    report.time.copies += time->getCopies();
   }
 }
 

@@ -104,7 +104,9 @@ static void printTotals(const Report &report, raw_ostream &stream) {
   table.addRow(
       {"peak memory of a rank", formatBytes(std::max(report.memory.peak.largest, report.memory.evaluation.largest))});
   table.addRow({"traffic of a rank", formatBytes(totalTraffic(report)) + " sent and received"});
-  table.addRow({"estimated time", formatTime(report.time.compute) + " computing and " +
+  std::string copies =
+      report.time.copies > 0 ? ", " + formatTime(report.time.copies) + " copying to and from the host" : "";
+  table.addRow({"estimated time", formatTime(report.time.compute) + " computing" + copies + " and " +
                                       formatTime(report.time.communication) + " communicating " +
                                       timeBasis(report.machine)});
   table.print(stream);

@@ -125,10 +125,11 @@ struct MachineReport {
   std::string source; ///< where its numbers are from
 };
 
-/// Estimated nanoseconds on the rank with the most work (compiler/cluster/estimate.h). Overlapped time counts in both.
+/// Estimated nanoseconds on the rank with the most work (compiler/cluster/estimate.h). Overlapped time counts in each.
 struct TimeReport {
   int64_t compute = 0;
   int64_t communication = 0;
+  int64_t copies = 0; ///< between device and host memory
 };
 
 /// An operator of one target, "aten.gru.input", and how often it runs.

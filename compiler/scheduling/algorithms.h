@@ -45,6 +45,9 @@ struct NamedSolver {
 /// All solvers, the one with the least effort first.
 llvm::ArrayRef<NamedSolver> solvers();
 
+/// The name of the solver that is used where none is named.
+inline constexpr llvm::StringLiteral defaultSolver = "search";
+
 /// Null if no solver has this name.
 const NamedSolver *findSolver(llvm::StringRef name);
 

@@ -89,10 +89,11 @@ LogicalResult PeakAttr::verify(function_ref<InFlightDiagnostic()> emitError, Str
   return success();
 }
 
-LogicalResult TimeAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t compute, int64_t communication) {
-  if (compute < 0 || communication < 0) // A12
-    return emitError() << "time of " << compute << " ns for operators and " << communication
-                       << " ns for collectives, both must be 0 or more";
+LogicalResult TimeAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t compute, int64_t communication,
+                               int64_t copies) {
+  if (compute < 0 || communication < 0 || copies < 0) // A12
+    return emitError() << "time of " << compute << " ns for operators, " << communication << " ns for collectives and "
+                       << copies << " ns for copies, all must be 0 or more";
   return success();
 }
 

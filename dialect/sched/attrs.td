@@ -96,10 +96,10 @@ def Sched_PeakAttr : Sched_Attr<"Peak", "peak"> {
 def Sched_TimeAttr : Sched_Attr<"Time", "time"> {
   let summary = "estimated nanoseconds of the slowest rank";
   let description = [{
-    The busy time of the operators and of the collectives, on the cluster that the schedule was made for
-    (compiler/cluster). Time in which both overlap counts in both.
+    The busy time of the operators, of the collectives, and of the copies between device and host memory, on the
+    cluster that the schedule was made for (compiler/cluster). Time in which several overlap counts in each.
   }];
-  let parameters = (ins "int64_t":$compute, "int64_t":$communication);
+  let parameters = (ins "int64_t":$compute, "int64_t":$communication, DefaultValuedParameter<"int64_t", "0">:$copies);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

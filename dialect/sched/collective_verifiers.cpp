@@ -275,6 +275,21 @@ LogicalResult UnpackOp::verify() {
   return verifyOnDevice(*this, getTargets());
 }
 
+LogicalResult CopyOp::verify() {
+  StringRef memory = getHost() ? "host" : "device";
+  if (isOnHost(getInput()) == getHost()) // O15
+    return emitOpError() << "copies from the " << memory << " to the " << memory;
+  if (getToken().getType().getResult() != getInput().getType()) // O16
+    return emitOpError() << "copies " << getInput().getType() << " to " << getToken().getType().getResult();
+  if (!getTarget())
+    return success();
+  if (isOnHost(getTarget()) != getHost()) // O17
+    return emitOpError() << "copies to the " << memory << " into a target on the " << (getHost() ? "device" : "host");
+  if (getTarget().getType() != getInput().getType()) // O18
+    return emitOpError() << "copies " << getInput().getType() << " into " << getTarget().getType();
+  return success();
+}
+
 LogicalResult WaitOp::verify() {
   if (getToken().getType().getResult() != getResult().getType()) // T2
     return emitOpError() << "produces " << getResult().getType() << ", but the token has " << getToken().getType();

@@ -106,6 +106,7 @@ meshplan::DimSharding toDimSharding(DimAttr dim) {
 
 /// Verified (T1): the token has one user.
 WaitOp StartOp::getWait() { return cast<WaitOp>(*getToken().user_begin()); }
+WaitOp CopyOp::getWait() { return cast<WaitOp>(*getToken().user_begin()); }
 
 SmallVector<ShardedTensorType, 1> tensorsOf(Type type) {
   if (auto packed = dyn_cast<PackedType>(type))
@@ -154,7 +155,19 @@ FileLineColRange getPlanLocation(Location location) {
   return {};
 }
 
-bool isOnHost(Value tensor) { return tensor.getDefiningOp()->hasAttr("host"); }
+bool isOnHost(Value tensor) {
+  Operation *maker = tensor.getDefiningOp();
+  // The memory of a result that is waited for is that of the copy.
+  if (auto wait = dyn_cast<WaitOp>(maker))
+    maker = wait.getToken().getDefiningOp();
+  return maker->hasAttr("host");
+}
+
+Value targetOf(Operation *step) {
+  if (auto start = dyn_cast<StartOp>(step))
+    return start.getTarget();
+  return cast<CopyOp>(step).getTarget();
+}
 
 int64_t localBytes(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {
   return product(localShape(type, meshSizes, coordinate)) * elementBytes(type.getElementType());

@@ -195,7 +195,7 @@ def Sched_ComputeOp : Sched_Step<"compute"> {
     a list of these (or `unit` for None) for a list of tensors; `#base.local` for an integer that depends on the rank;
     else the literal. `overwrites` has the indices of operands: the first results are written in place of these
     operands, and no later op reads their old values. With `host` the op runs on the host, and its results are in host
-    memory; `meshplan.to_host` and `meshplan.to_device` copy a tensor there and back.
+    memory; `sched.copy` copies a tensor there and back.
 
     ```mlir
     %y = sched.compute "aten.relu.default"(%x) {self = #base.operand<0>} on @compute
@@ -259,8 +259,8 @@ def Sched_StartOp : Sched_Step<"start"> {
   let summary = "begins a collective";
   let description = [{
     The input must live until the wait, which gives the result. Either may be packed: several tensors that are moved at
-    once, or one whose elements are not in the order in which they are moved. `sequence` counts the collectives of the
-    program, the same on every rank. `dim` is the dim that grows (all_gather) or is split (reduce_scatter, all_to_all);
+    once, or one whose elements are not in the order in which they are moved. `sequence` counts the collectives and the
+    copies (`sched.copy`) of the program, the same on every rank. `dim` is the dim that grows (all_gather) or is split (reduce_scatter, all_to_all);
     `from_dim` is the dim that an all_to_all gathers. Without `dim` an all_gather takes flat tensors and a
     reduce_scatter makes them. Several flat all_gathers, several flat reduce_scatters or several all_reduces may be
     coalesced into one collective. `activations` is the 16-bit type of the activations that the collective sums; the
@@ -290,8 +290,33 @@ def Sched_StartOp : Sched_Step<"start"> {
   }];
 }
 
+def Sched_CopyOp : Sched_Step<"copy"> {
+  let summary = "begins a copy between device memory and host memory";
+  let description = [{
+    The input must live until the wait, which gives the result: in host memory with `host`, else on the device. The
+    input is in the other memory. `sequence` counts the copies together with the collectives of the program. With `into`
+    the result is written in place of the target, which is not read afterwards.
+
+    ```mlir
+    %t = sched.copy %x host on @copies.to_host sequence 3 : <[4, 6], f32> -> <!sched.tensor<[4, 6], f32>>
+    ```
+  }];
+  let arguments = (ins Sched_TensorType:$input, UnitAttr:$host, FlatSymbolRefAttr:$stream, I64Attr:$sequence,
+                       OptionalAttr<StrAttr>:$module, Optional<Sched_TensorType>:$target, Sched_When:$when);
+  let results = (outs Sched_TokenType:$token);
+  let assemblyFormat = [{
+    $input (`host` $host^)? `on` $stream `sequence` $sequence (`in` $module^)? (`when` $when^)? attr-dict `:`
+    type($input) `->` type($token) (`into` $target^ `:` type($target))?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The wait that gives its result. Only in a verified program.
+    WaitOp getWait();
+  }];
+}
+
 def Sched_WaitOp : Sched_Step<"wait"> {
-  let summary = "waits for a collective and returns the result that the token promises";
+  let summary = "waits for a collective or a copy and returns the result that the token promises";
   let arguments = (ins Sched_TokenType:$token, FlatSymbolRefAttr:$stream, Sched_When:$when);
   let results = (outs Sched_Movable:$result);
   let assemblyFormat = "$token `on` $stream (`when` $when^)? attr-dict `:` custom<Landed>(type($token), type($result))";

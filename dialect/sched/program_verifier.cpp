@@ -7,9 +7,9 @@
 // times is two lists: that of the last instance, with all steps, and that of the others, without the steps `when last`.
 // Each is walked. What a valid program guarantees to the runtime:
 //
-//   P6, T1          all ranks start the same collectives in the same order, and wait for each once
+//   P6, T1          all ranks start the same collectives and copies in the same order, and wait for each once
 //   L1, L2, L6      no value is used after it was freed or overwritten, or freed twice
-//   L4, L7          what a collective in flight reads is neither freed nor overwritten
+//   L4, L7          what a collective or a copy in flight reads is neither freed nor overwritten
 //   L3, L5          what the run owns is not freed; everything else is, or is an output or an update
 //   W1, W3, W4      the same holds in instances before the last one
 //   W2              microbatches change nothing that outlives them but accumulators
@@ -47,7 +47,9 @@ private:
   LogicalResult verifyInPlace(PackOp pack);
   LogicalResult verifyPack(PackOp pack);
   LogicalResult verifyStart(StartOp start);
-  LogicalResult verifySameInstances(StartOp start) const;
+  /// The rules of what is started and waited for, a collective or a copy.
+  LogicalResult verifyInFlight(Operation &step, int64_t sequence, Value token);
+  LogicalResult verifySameInstances(Operation &step, ArrayRef<Operation *> parts) const;
   LogicalResult verifyFree(FreeOp free);
   LogicalResult verifyEnd();
 
@@ -64,8 +66,8 @@ private:
   DenseMap<Value, std::pair<BufferOp, size_t>> buffers;
   /// The step that has overwritten each value.
   DenseMap<Value, Operation *> overwritten;
-  /// The collectives in flight, by the values that they read.
-  DenseMap<Value, SmallVector<StartOp, 1>> inFlight;
+  /// The collectives and copies in flight, by the values that they read.
+  DenseMap<Value, SmallVector<Operation *, 1>> inFlight;
 };
 } // namespace
 
@@ -75,11 +77,16 @@ static SmallVector<Value> tensorsIn(Value value) {
   return pack && pack.getInPlace() ? SmallVector<Value>(pack.getTensors()) : SmallVector<Value>{value};
 }
 
-/// What a collective in flight reads: its input, and the tensors in which the input is.
-static SmallVector<Value> readBy(StartOp start) {
-  SmallVector<Value> read = tensorsIn(start.getInput());
-  if (!llvm::is_contained(read, start.getInput()))
-    read.push_back(start.getInput());
+/// "collective" or "copy", for messages.
+static StringRef kindOf(Operation *started) { return isa<StartOp>(started) ? "collective" : "copy"; }
+
+/// What a collective or a copy in flight reads: its input, and the tensors in which the input is.
+static SmallVector<Value> readBy(Operation *started) {
+  auto start = dyn_cast<StartOp>(started);
+  Value input = start ? start.getInput() : cast<CopyOp>(started).getInput();
+  SmallVector<Value> read = tensorsIn(input);
+  if (!llvm::is_contained(read, input))
+    read.push_back(input);
   return read;
 }
 
@@ -147,11 +154,14 @@ LogicalResult ProgramVerifier::verifyStep(Operation &step) {
   if (auto start = dyn_cast<StartOp>(step))
     return verifyStart(start);
   if (auto wait = dyn_cast<WaitOp>(step)) {
-    auto start = wait.getToken().getDefiningOp<StartOp>();
-    for (Value read : readBy(start))
+    Operation *started = wait.getToken().getDefiningOp();
+    for (Value read : readBy(started))
       // From here on the input may be overwritten or freed; other collectives may still read it.
-      llvm::erase(inFlight[read], start);
+      llvm::erase(inFlight[read], started);
   }
+  if (auto copy = dyn_cast<CopyOp>(step))
+    return failure(failed(verifyInFlight(step, static_cast<int64_t>(copy.getSequence()), copy.getToken())) ||
+                   failed(verifySameInstances(step, {copy.getWait()})));
   if (auto free = dyn_cast<FreeOp>(step))
     return verifyFree(free);
   return success();
@@ -193,8 +203,8 @@ LogicalResult ProgramVerifier::verifyOverwritten(Operation &step) {
     if (Operation *writer = overwritten.lookup(operand))
       return step.emitOpError("reads a value that was overwritten").attachNote(writer->getLoc()) << "overwritten here";
   SmallVector<Value> targets;
-  if (auto start = dyn_cast<StartOp>(step); start && start.getTarget())
-    targets = tensorsIn(start.getTarget());
+  if (isa<StartOp, CopyOp>(step) && targetOf(&step))
+    targets = tensorsIn(targetOf(&step));
   else if (auto unpack = dyn_cast<UnpackOp>(step))
     targets = SmallVector<Value>(unpack.getTargets());
   if (!targets.empty())
@@ -217,8 +227,9 @@ static bool mayChange(Value value) {
 
 LogicalResult ProgramVerifier::overwrite(Operation &step, Value value) {
   if (auto starts = inFlight.find(value); starts != inFlight.end() && !starts->second.empty())
-    return step.emitOpError("overwrites the input of a collective that is not waited for")
-               .attachNote(starts->second.front().getLoc())
+    return (step.emitOpError() << "overwrites the input of a " << kindOf(starts->second.front())
+                               << " that is not waited for")
+               .attachNote(starts->second.front()->getLoc())
            << "started here";
   if (!isLast && !mayChange(value)) // W2
     return step.emitOpError("overwrites in every microbatch what is neither an accumulator nor a temporary");
@@ -245,12 +256,12 @@ void ProgramVerifier::follow(Operation &step) {
     for (auto [index, operand] : llvm::enumerate(compute.getOverwrites().value_or(ArrayRef<int64_t>())))
       move(compute.getOperands()[operand], compute.getResult(index));
   if (auto wait = dyn_cast<WaitOp>(step))
-    if (Value target = wait.getToken().getDefiningOp<StartOp>().getTarget())
+    if (Value target = targetOf(wait.getToken().getDefiningOp()))
       move(target, wait.getResult());
   if (auto unpack = dyn_cast<UnpackOp>(step)) {
     SmallVector<Value> targets(unpack.getTargets());
     if (unpack.getInPlace())
-      if (Value target = unpack.getPacked().getDefiningOp<WaitOp>().getToken().getDefiningOp<StartOp>().getTarget())
+      if (Value target = targetOf(unpack.getPacked().getDefiningOp<WaitOp>().getToken().getDefiningOp()))
         targets = tensorsIn(target);
     for (auto [target, result] : llvm::zip(targets, unpack.getResults()))
       move(target, result);
@@ -298,37 +309,43 @@ LogicalResult ProgramVerifier::verifyLayout(Operation &step, ShardedTensorType t
   return success();
 }
 
-LogicalResult ProgramVerifier::verifyStart(StartOp start) {
+LogicalResult ProgramVerifier::verifyInFlight(Operation &step, int64_t sequence, Value token) {
   // Without gaps but for steps `when last`: the wait finds its start by this number, and all ranks count alike.
-  if (isLast && static_cast<int64_t>(start.getSequence()) != nextSequence) // P6
-    return start.emitOpError() << "has sequence number " << start.getSequence() << ", the next one is " << nextSequence;
+  if (isLast && sequence != nextSequence) // P6
+    return step.emitOpError() << "has sequence number " << sequence << ", the next one is " << nextSequence;
   ++nextSequence;
-  auto uses = start.getToken().getUses();
+  auto uses = token.getUses();
   if (!llvm::hasSingleElement(uses)) // T1
-    return start.emitOpError() << "is waited for " << std::distance(uses.begin(), uses.end())
-                               << " times, must be exactly once";
-  for (Value read : readBy(start))
-    inFlight[read].push_back(start);
+    return step.emitOpError() << "is waited for " << std::distance(uses.begin(), uses.end())
+                              << " times, must be exactly once";
+  for (Value read : readBy(&step))
+    inFlight[read].push_back(&step);
+  return success();
+}
+
+LogicalResult ProgramVerifier::verifyStart(StartOp start) {
+  if (failed(verifyInFlight(*start, static_cast<int64_t>(start.getSequence()), start.getToken())))
+    return failure();
   Value result = start.getWait().getResult();
   auto unpacks = llvm::count_if(result.getUsers(), [](Operation *user) { return isa<UnpackOp>(user); });
   if (isa<PackedType>(result.getType()) && unpacks != 1) // P13
     return start.emitOpError() << "gives a packed value that is unpacked " << unpacks << " times, must be exactly once";
-  return verifySameInstances(start);
-}
-
-/// W3: no instance runs a part of a collective.
-LogicalResult ProgramVerifier::verifySameInstances(StartOp start) const {
   SmallVector<Operation *> parts{start.getWait()};
   for (Value packed : {Value(start.getInput()), Value(start.getTarget())})
     if (packed && packed.getDefiningOp<PackOp>())
       parts.push_back(packed.getDefiningOp());
-  for (Operation *user : start.getWait().getResult().getUsers())
+  for (Operation *user : result.getUsers())
     if (isa<UnpackOp>(user))
       parts.push_back(user);
+  return verifySameInstances(*start, parts);
+}
+
+/// W3: no instance runs a part of a collective or of a copy.
+LogicalResult ProgramVerifier::verifySameInstances(Operation &step, ArrayRef<Operation *> parts) const {
   for (Operation *part : parts)
-    if (whenOf(part) != start.getWhen())
-      return part->emitOpError() << "runs " << base::stringifyWhen(whenOf(part)) << ", its collective "
-                                 << base::stringifyWhen(start.getWhen());
+    if (whenOf(part) != whenOf(&step))
+      return part->emitOpError() << "runs " << base::stringifyWhen(whenOf(part)) << ", its " << kindOf(&step) << ' '
+                                 << base::stringifyWhen(whenOf(&step));
   return success();
 }
 
@@ -339,8 +356,9 @@ LogicalResult ProgramVerifier::verifyFree(FreeOp free) {
       return free.emitOpError("frees a parameter, constant, input, state or setting").attachNote(producer->getLoc())
              << "made here";
     if (auto starts = inFlight.find(value); starts != inFlight.end() && !starts->second.empty()) // L4
-      return free.emitOpError("frees the input of a collective that is not waited for")
-                 .attachNote(starts->second.front().getLoc())
+      return (free.emitOpError() << "frees the input of a " << kindOf(starts->second.front())
+                                 << " that is not waited for")
+                 .attachNote(starts->second.front()->getLoc())
              << "started here";
     if (!freed.try_emplace(value, free).second) // L2
       return free.emitOpError("frees a value that is already free").attachNote(free.getLoc()) << "freed here";

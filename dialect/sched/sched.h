@@ -80,6 +80,9 @@ llvm::SmallVector<ShardedTensorType, 1> tensorsOf(mlir::Type type);
 /// True if the tensor is in host memory.
 bool isOnHost(mlir::Value tensor);
 
+/// What a started collective or copy writes its result in place of, or null.
+mlir::Value targetOf(mlir::Operation *step);
+
 /// The location in a plan file that a location refers to, or null: a range, or a point in a file named `*.plan`.
 mlir::FileLineColRange getPlanLocation(mlir::Location location);
 

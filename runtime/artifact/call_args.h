@@ -23,15 +23,6 @@ inline int valueArg(const artifact::Compute &call, std::string_view name) {
   return arg && arg->kind() == artifact::ArgKind::value ? arg->values()->Get(0) : -1;
 }
 
-/// The value that a call copies to host memory or to the device; -1 for any other call.
-inline int transferredBy(const artifact::Compute &call) {
-  std::string_view target = call.target()->string_view();
-  bool isTransfer = target == "meshplan.to_host" || target == "meshplan.to_device";
-  return isTransfer && call.args() && call.args()->size() == 1 && call.args()->Get(0)->values()
-             ? call.args()->Get(0)->values()->Get(0)
-             : -1;
-}
-
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_ARTIFACT_CALL_ARGS_H

@@ -32,8 +32,8 @@ namespace {
 ///   undefined --start---> arriving --wait--> live
 ///   live, overwritten --free--> freed
 ///
-/// Only a live value may be used. While a collective in flight reads a value, it may be used but neither overwritten
-/// nor freed (`readers`). A value that is packed in place is the memory of its members, so that what a collective does
+/// Only a live value may be used. While a collective or a copy in flight reads a value, it may be used but neither
+/// overwritten nor freed (`readers`). A value that is packed in place is the memory of its members, so that what a collective does
 /// to it, it does to them.
 class Walk {
 public:
@@ -73,8 +73,10 @@ private:
   Status defineTensor(int32_t value);
   void follow(int32_t old, int32_t made);
   std::vector<int32_t> tensorsIn(int32_t value) const;
-  std::vector<int32_t> readBy(const artifact::Start &start) const;
+  std::vector<int32_t> readBy(int32_t input) const;
+  Status beginFlight(int64_t sequence, int32_t input, int32_t output);
   Status start(const artifact::Start &start);
+  Status copy(const artifact::Copy &copy);
   Status takePacked(const artifact::Start &start);
   Status target(const artifact::Start &start);
   Status coalesced(const artifact::Start &start) const;
@@ -91,10 +93,14 @@ private:
   const artifact::Program &program;
   bool isLast;
   std::vector<State> states;
-  std::vector<int32_t> readers; // collectives in flight that read the value
+  std::vector<int32_t> readers; // collectives and copies in flight that read the value
   std::vector<bool> isGiven;    // no instruction produces the value
   std::vector<bool> outlives;   // given and no accumulator, or a view of such a value
-  std::map<int32_t, const artifact::Start *> inFlight;
+  /// A collective or a copy in flight: what it reads and what it gives.
+  struct Flight {
+    int32_t input, output;
+  };
+  std::map<int32_t, Flight> inFlight; // by sequence
   std::map<int32_t, std::pair<size_t, size_t>> locations; // by value: its buffer, and the position in it
   std::map<int32_t, const artifact::PackRun *> packs;     // by output: those that no collective has taken yet
   std::set<int32_t> inPlace;                              // outputs of packs in place
@@ -127,7 +133,7 @@ Status Walk::use(int32_t value) const {
   case State::undefined:
     return corrupted("value ", value, " is used before it is defined");
   case State::arriving:
-    return corrupted("value ", value, " is used before the wait of its collective");
+    return corrupted("value ", value, " is used before the wait that gives it");
   case State::overwritten:
     return corrupted("value ", value, " is used after it was overwritten");
   case State::freed:
@@ -158,11 +164,11 @@ std::vector<int32_t> Walk::tensorsIn(int32_t value) const {
   return inPlace.contains(value) ? membersOf(program, value) : std::vector<int32_t>{value};
 }
 
-/// What a collective reads while it is in flight.
-std::vector<int32_t> Walk::readBy(const artifact::Start &start) const {
-  std::vector<int32_t> read = tensorsIn(start.input());
-  if (inPlace.contains(start.input()))
-    read.push_back(start.input());
+/// What a collective or a copy with this input reads while it is in flight.
+std::vector<int32_t> Walk::readBy(int32_t input) const {
+  std::vector<int32_t> read = tensorsIn(input);
+  if (inPlace.contains(input))
+    read.push_back(input);
   return read;
 }
 
@@ -297,7 +303,7 @@ Status Walk::overwrite(int32_t value) {
   MESHPLAN_RETURN_IF_ERROR(use(value));
   MESHPLAN_RETURN_IF_ERROR(mayChange(value));
   if (readers[value] > 0)
-    return corrupted("value ", value, " is overwritten before the wait of a collective that reads it");
+    return corrupted("value ", value, " is overwritten before the wait of what reads it");
   states[value] = State::overwritten;
   return Status();
 }
@@ -307,23 +313,51 @@ Status Walk::start(const artifact::Start &start) {
     // Its communicators would be those of the schedule's mesh, in which such a program has no rank.
     return corrupted("a collective in a program with devices of its own");
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("communicator", start.communicator(), schedule.communicators()));
-  // Ranks match collectives by this number, so it must increase.
-  if (start.sequence() <= lastSequence)
-    return corrupted("sequence ", start.sequence(), " after ", lastSequence);
-  lastSequence = start.sequence();
-  inFlight[start.sequence()] = &start;
   MESHPLAN_RETURN_IF_ERROR(use(start.input()).withContext("input"));
   MESHPLAN_RETURN_IF_ERROR(takePacked(start));
   MESHPLAN_RETURN_IF_ERROR(target(start));
-  MESHPLAN_RETURN_IF_ERROR(define(start.output()).withContext("output"));
-  // Not live before the wait, although the tensor exists: its elements arrive at any time until then.
-  states[start.output()] = State::arriving;
+  MESHPLAN_RETURN_IF_ERROR(beginFlight(start.sequence(), start.input(), start.output()));
   if (isPacked(valueAt(start.output())))
     received[start.output()] = &start;
-  // A number and not a mark: several collectives in flight may read the same value.
-  for (int32_t value : readBy(start))
-    ++readers[value];
   return coalesced(start);
+}
+
+Status Walk::beginFlight(int64_t sequence, int32_t input, int32_t output) {
+  // Ranks match collectives by this number, so it must increase.
+  if (sequence <= lastSequence)
+    return corrupted("sequence ", sequence, " after ", lastSequence);
+  lastSequence = sequence;
+  inFlight[sequence] = {input, output};
+  MESHPLAN_RETURN_IF_ERROR(define(output).withContext("output"));
+  // Not live before the wait, although the tensor exists: its elements arrive at any time until then.
+  states[output] = State::arriving;
+  // A number and not a mark: several collectives and copies in flight may read the same value.
+  for (int32_t value : readBy(input))
+    ++readers[value];
+  return Status();
+}
+
+/// The output is the same tensor in the other memory.
+Status Walk::copy(const artifact::Copy &copy) {
+  MESHPLAN_RETURN_IF_ERROR(tensor(copy.input()).withContext("input"));
+  if (copy.target() != -1) {
+    MESHPLAN_RETURN_IF_ERROR(tensor(copy.target()).withContext("target"));
+    MESHPLAN_RETURN_IF_ERROR(overwrite(copy.target()).withContext("target"));
+    follow(copy.target(), copy.output());
+  }
+  MESHPLAN_RETURN_IF_ERROR(beginFlight(copy.sequence(), copy.input(), copy.output()));
+  const artifact::Value &input = valueAt(copy.input()), &output = valueAt(copy.output());
+  if (isPacked(output))
+    return corrupted("output: value ", copy.output(), " is packed");
+  MESHPLAN_RETURN_IF_ERROR(verifySameLayout(input, output).withContext("output"));
+  if (input.host() == output.host())
+    return corrupted("value ", copy.output(), " is in the same memory as the input ", copy.input());
+  if (copy.target() == -1)
+    return Status();
+  const artifact::Value &target = valueAt(copy.target());
+  MESHPLAN_RETURN_IF_ERROR(verifySameLayout(target, output).withContext("target"));
+  return target.host() == output.host() ? Status()
+                                        : corrupted("target ", copy.target(), " is in the memory of the input");
 }
 
 /// What is packed is taken by one collective; what is packed in place is still there.
@@ -364,7 +398,7 @@ Status Walk::target(const artifact::Start &start) {
     follow(targets[i], outputs[i]);
   for (int32_t value : replaced) {
     if (readers[value] > 0)
-      return corrupted("target ", value, " is overwritten before the wait of a collective that reads it");
+      return corrupted("target ", value, " is overwritten before the wait of what reads it");
     MESHPLAN_RETURN_IF_ERROR(mayChange(value));
     states[value] = State::overwritten;
   }
@@ -394,9 +428,9 @@ Status Walk::coalesced(const artifact::Start &start) const {
 Status Walk::wait(const artifact::Wait &wait) {
   auto found = inFlight.find(wait.sequence());
   if (found == inFlight.end())
-    return corrupted("no collective ", wait.sequence(), " is in flight");
-  states[found->second->output()] = State::live;
-  for (int32_t value : readBy(*found->second))
+    return corrupted("no collective or copy ", wait.sequence(), " is in flight");
+  states[found->second.output] = State::live;
+  for (int32_t value : readBy(found->second.input))
     --readers[value];
   inFlight.erase(found);
   return Status();
@@ -468,7 +502,7 @@ Status Walk::free(int32_t value) {
   if (states[value] != State::overwritten)
     MESHPLAN_RETURN_IF_ERROR(use(value));
   if (readers[value] > 0)
-    return corrupted("value ", value, " is freed before the wait of a collective that reads it");
+    return corrupted("value ", value, " is freed before the wait of what reads it");
   states[value] = State::freed;
   return Status();
 }
@@ -483,6 +517,8 @@ Status Walk::action(const artifact::Instruction &instruction) {
     return wait(*instruction.action_as_Wait());
   case artifact::Action::Slice:
     return slice(*instruction.action_as_Slice());
+  case artifact::Action::Copy:
+    return copy(*instruction.action_as_Copy());
   case artifact::Action::PackRun:
     return pack(*instruction.action_as_PackRun());
   case artifact::Action::UnpackRun:
@@ -509,7 +545,7 @@ Status Walk::instruction(const artifact::Instruction &instruction) {
 
 Status Walk::finish() {
   if (!inFlight.empty())
-    return corrupted("collective ", inFlight.begin()->first, " has no wait");
+    return corrupted("collective or copy ", inFlight.begin()->first, " has no wait");
   if (!packs.empty())
     return corrupted("value ", packs.begin()->first, " is packed for no collective");
   if (!received.empty())

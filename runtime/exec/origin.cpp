@@ -35,12 +35,14 @@ std::string meshplan::originText(const artifact::Schedule &schedule, int index) 
 }
 
 std::optional<size_t> meshplan::producingInstruction(const artifact::Program &program, int value) {
-  int arriving = -1; // sequence of the collective that outputs it
+  int arriving = -1; // sequence of the collective or copy that outputs it
   for (flatbuffers::uoffset_t index = 0; index < program.instructions()->size(); ++index) {
     const artifact::Instruction &instruction = *program.instructions()->Get(index);
     // The output exists only after the wait, so the wait is the instruction to report.
     if (const artifact::Start *start = instruction.action_as_Start(); start && start->output() == value)
       arriving = start->sequence();
+    if (const artifact::Copy *copy = instruction.action_as_Copy(); copy && copy->output() == value)
+      arriving = copy->sequence();
     const artifact::UnpackRun *unpack = instruction.action_as_UnpackRun();
     const artifact::Wait *wait = instruction.action_as_Wait();
     const artifact::Slice *slice = instruction.action_as_Slice();
@@ -80,8 +82,7 @@ static constexpr std::string_view keeping[] = {"aten._to_copy",
                                                "aten.unflatten",
                                                "aten.unsqueeze",
                                                "aten.view",
-                                               "meshplan.take_microbatch",
-                                               "meshplan.to_device"};
+                                               "meshplan.take_microbatch"};
 
 /// The tensor whose elements the result of a call has, or -1.
 static int keptBy(const artifact::Compute &call) {
@@ -95,15 +96,18 @@ static int keptBy(const artifact::Compute &call) {
   return -1;
 }
 
-/// The tensor that a collective moves into a value, or -1.
+/// The tensor that a collective or a copy moves into a value, or -1.
 static int movedInto(const artifact::Program &program, int value) {
   int found = -1;
-  for (const artifact::Instruction *instruction : *program.instructions())
+  for (const artifact::Instruction *instruction : *program.instructions()) {
+    if (const artifact::Copy *copy = instruction->action_as_Copy(); copy && copy->output() == value)
+      return copy->input();
     if (const artifact::Start *start = instruction->action_as_Start())
       (void)forEachMoved(program, *start, [&](int32_t input, int32_t output) {
         found = output == value ? input : found;
         return Status();
       });
+  }
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/exec/origin.h"
 #include "runtime/exec/steps/collective_step.h"
 #include "runtime/exec/steps/copy_step.h"
+#include "runtime/exec/steps/host_copy_step.h"
 #include "runtime/exec/steps/step.h"
 
 #include <algorithm>
@@ -56,7 +57,8 @@ std::vector<int> valuesOf(const artifact::Free &action) { return {action.values(
 
 class Preparation {
 public:
-  Preparation(const RankView &view, const Groups &groups) : view(view), groups(groups) {
+  Preparation(const RankView &view, const Groups &groups, CopyLanes &lanes)
+      : view(view), groups(groups), lanes(lanes) {
     for (const artifact::Instruction *instruction : *view.program().instructions())
       if (const artifact::Start *start = instruction->action_as_Start()) {
         collectives[start->output()] = instruction;
@@ -74,8 +76,10 @@ public:
       return prepareSlice(view, instruction);
     case artifact::Action::Start:
       return start(instruction);
+    case artifact::Action::Copy:
+      return started(prepareHostCopy(view, instruction, lanes), instruction.action_as_Copy()->sequence());
     case artifact::Action::Wait:
-      return makeWaitStep(started.at(instruction.action_as_Wait()->sequence()));
+      return makeWaitStep(starts.at(instruction.action_as_Wait()->sequence()));
     case artifact::Action::PackRun:
       return pack(instruction);
     case artifact::Action::UnpackRun: {
@@ -115,15 +119,20 @@ private:
     MESHPLAN_ASSIGN_OR_RETURN(auto own, piecesFor(action.output()));
     MESHPLAN_ASSIGN_OR_RETURN(auto step, prepareStart(view, instruction, std::move(own),
                                                       copied.contains(action.input()), *groups[action.communicator()]));
-    // The wait finds its start by the sequence number. Verification guarantees that the start comes first. The address
-    // stays valid, since the list of steps owns the step by a pointer.
-    started[action.sequence()] = step.get();
-    return std::unique_ptr<Step>(std::move(step));
+    return started(std::move(step), action.sequence());
+  }
+
+  /// The wait finds its start by the sequence number. Verification guarantees that the start comes first. The address
+  /// stays valid, since the list of steps owns the step by a pointer.
+  std::unique_ptr<Step> started(std::unique_ptr<StartStep> step, int64_t sequence) {
+    starts[sequence] = step.get();
+    return step;
   }
 
   const RankView &view;
   const Groups &groups;
-  std::map<int64_t, StartStep *> started;
+  CopyLanes &lanes;
+  std::map<int64_t, StartStep *> starts; // by sequence
   /// By value: the collective that gives it or, of a packed value, that reads it.
   std::map<int32_t, const artifact::Instruction *> collectives;
   std::map<int64_t, std::shared_ptr<const Pieces>> pieces; // by sequence
@@ -176,10 +185,11 @@ size_t meshplan::firstUpdateOf(const artifact::Program &program) {
   for (const artifact::Instruction *instruction : *program.instructions()) {
     const artifact::Compute *compute = instruction->action_as_Compute();
     const artifact::Start *start = instruction->action_as_Start();
+    const artifact::Copy *copy = instruction->action_as_Copy();
     const artifact::UnpackRun *unpack = instruction->action_as_UnpackRun();
-    // Operators write to existing memory in place, collectives and their copies into targets.
+    // Operators write to existing memory in place, collectives and copies into targets.
     if ((compute && held.hasAnyOf(compute->overwrites())) || (start && held.contains(start->target())) ||
-        (unpack && held.hasAnyOf(unpack->targets())))
+        (copy && held.contains(copy->target())) || (unpack && held.hasAnyOf(unpack->targets())))
       return index;
     held.follow(*instruction);
     ++index;
@@ -188,8 +198,8 @@ size_t meshplan::firstUpdateOf(const artifact::Program &program) {
 }
 
 Expected<std::vector<std::unique_ptr<Step>>> meshplan::prepareSteps(const RankView &view, const Groups &groups,
-                                                                    const OutputNames *asked) {
-  Preparation preparation(view, groups);
+                                                                    CopyLanes &lanes, const OutputNames *asked) {
+  Preparation preparation(view, groups, lanes);
   NeededSteps needed;
   if (asked)
     // If only some outputs are requested, values lose readers: they are freed at another instruction than in the

@@ -7,16 +7,17 @@
 #include "runtime/exec/rank_view.h"
 #include "runtime/exec/steps/asked_outputs.h"
 #include "runtime/exec/steps/step.h"
+#include "runtime/tensor/copy_lane.h"
 
 namespace meshplan {
 
 /// One per communicator, by index into Schedule.communicators.
 using Groups = std::vector<std::unique_ptr<Group>>;
 
-/// The steps of all instructions of the program, in order. `groups` and the artifact must outlive them. With `asked`,
-/// steps that only other outputs need do nothing, and these outputs are freed. Fails for unknown operators and
+/// The steps of all instructions of the program, in order. `groups`, `lanes` and the artifact must outlive them. With
+/// `asked`, steps that only other outputs need do nothing, and these outputs are freed. Fails for unknown operators and
 /// arguments, and for collectives whose ranks do not hold what the output needs.
-Expected<std::vector<std::unique_ptr<Step>>> prepareSteps(const RankView &view, const Groups &groups,
+Expected<std::vector<std::unique_ptr<Step>>> prepareSteps(const RankView &view, const Groups &groups, CopyLanes &lanes,
                                                           const OutputNames *asked = nullptr);
 
 /// The first instruction that updates a parameter or a state in place; the number of instructions if there is none.

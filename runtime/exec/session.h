@@ -1,6 +1,6 @@
 //===- session.h - what a rank keeps between runs ---------------*- C++ -*-===//
 //
-// A session has what outlives the steps: communicators, storages, parameters, states, accumulators and constants. It is
+// A session has what outlives the steps: communicators, lanes of copies, storages, parameters, states, accumulators and constants. It is
 // made once for all programs of a schedule, which are walks over it (walk.h): a walk adds the
 // prepared instructions of one program and the values of one run.
 //
@@ -50,6 +50,7 @@ public:
 
   World &world() { return ranks; }
   const Groups &groups() const { return communicators; }
+  CopyLanes &copyLanes() { return lanes; }
 
   /// The view of a program from this rank.
   RankView viewOf(const artifact::Program &program) const { return {schedule, program, ranks.rank()}; }
@@ -91,6 +92,7 @@ private:
   const artifact::Schedule &schedule;
   World &ranks;
   Groups communicators;
+  CopyLanes lanes;
   Storages storages;
   std::vector<NonfiniteWeight> nonfinite;
   std::map<std::string, std::shared_ptr<Tensor>, std::less<>> slots;

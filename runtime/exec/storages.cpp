@@ -90,6 +90,8 @@ void Storages::addUses(const RankView &view, std::map<int, std::set<size_t>> &fo
     // What is packed in place is in the storage of its members. A copy is in no storage.
     if (const artifact::PackRun *pack = instruction->action_as_PackRun(); pack && pack->in_place())
       follow(pack->inputs()->Get(0), pack->output());
+    if (const artifact::Copy *copy = instruction->action_as_Copy(); copy && copy->target() >= 0)
+      follow(copy->target(), copy->output());
     const artifact::Start *start = instruction->action_as_Start();
     if (!start)
       continue;

@@ -74,9 +74,8 @@ static int wholeOf(const artifact::Program &program, int value) {
     if (const artifact::Slice *slice = instruction->action_as_Slice(); slice && slice->output() == value)
       // With sharded optimizers the call updates a slice, possibly on the host; followed back to the parameter itself.
       return wholeOf(program, slice->input());
-    const artifact::Compute *call = instruction->action_as_Compute();
-    if (call && transferredBy(*call) >= 0 && call->outputs()->Get(0) == value)
-      return wholeOf(program, transferredBy(*call));
+    if (const artifact::Copy *copy = instruction->action_as_Copy(); copy && copy->output() == value)
+      return wholeOf(program, copy->input());
   }
   return value;
 }

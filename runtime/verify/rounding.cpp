@@ -142,16 +142,16 @@ void ParameterReads::read(const artifact::Compute &call) {
 void ParameterReads::follow(const artifact::Instruction &instruction) {
   if (const artifact::Compute *call = instruction.action_as_Compute()) {
     int to = resultOf(*call);
-    // Conversions and transfers only copy a parameter; every other call reads it.
+    // Conversions only copy a parameter; every other call reads it.
     if (int from = convertedBy(*call); from >= 0 && to >= 0)
       convert(from, to);
-    else if (int own = transferredBy(*call); own >= 0 && to >= 0)
-      pass(own, to);
     else
       read(*call);
   }
   if (const artifact::Slice *slice = instruction.action_as_Slice())
     pass(slice->input(), slice->output());
+  if (const artifact::Copy *copy = instruction.action_as_Copy())
+    pass(copy->input(), copy->output());
   if (const artifact::Start *start = instruction.action_as_Start())
     (void)forEachMoved(program, *start, [&](int32_t input, int32_t output) {
       pass(input, output);

@@ -146,6 +146,7 @@ Command meshplan::addCheck(CLI::App &app) {
   auto command = std::make_shared<CheckCommand>();
   addCompileOptions(app, command->options, command->definitions);
   addCluster(app, command->options);
+  addSchedule(app, command->options);
   app.add_flag("--json", command->json, "print the report as JSON");
   return [command] { return command->run(); };
 }

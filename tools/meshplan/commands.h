@@ -33,6 +33,9 @@ void addPlanOptions(CLI::App &app, CompileOptions &options, std::vector<std::str
 /// Adds --cluster, for the commands that print times or let them decide.
 void addCluster(CLI::App &app, CompileOptions &options);
 
+/// Adds --schedule, for the commands that schedule a plan.
+void addSchedule(CLI::App &app, CompileOptions &options);
+
 /// Splits `name=value` texts, whose form has been checked with the command line.
 void splitDefinitions(const std::vector<std::string> &texts, CompileOptions &options);
 

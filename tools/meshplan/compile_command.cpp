@@ -89,6 +89,7 @@ Command meshplan::addCompile(CLI::App &app) {
   auto command = std::make_shared<CompileCommand>();
   addCompileOptions(app, command->options, command->definitions);
   addCluster(app, command->options);
+  addSchedule(app, command->options);
   app.add_option("-o,--output", command->output,
                  "file to write; default: the plan's name with .sched, with --emit: stdout")
       ->check(fileName());

@@ -1,7 +1,9 @@
 //===- compile_options.cpp - flags of the commands that compile a plan ----===//
 
+#include "compiler/support/nearest.h"
 #include "tools/command_line/command_line.h"
 #include "tools/meshplan/commands.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace meshplan;
 
@@ -33,6 +35,25 @@ void meshplan::addCluster(CLI::App &app, CompileOptions &options) {
          "preset cpu or, for cuda, h100")
       ->type_name("FILE|PRESET")
       ->check(fileName());
+}
+
+void meshplan::addSchedule(CLI::App &app, CompileOptions &options) {
+  std::vector<std::string> names;
+  for (const scheduling::NamedSolver &solver : scheduling::solvers())
+    names.push_back(solver.name.str());
+  auto isKnown = [names](const std::string &text) {
+    if (scheduling::findSolver(text))
+      return std::string();
+    std::string message = "'" + text + "' is none of " + scheduling::namesOfSolvers();
+    std::string help = nearestNames(text, names).empty() ? "" : suggest(text, names, "");
+    return help.empty() ? message : message + "; " + help;
+  };
+  app.add_option("--schedule", options.solver,
+                 "how the order of the schedule is found: as in the program, by list scheduling, or by a search from "
+                 "there; all keep to the memory of the first")
+      ->type_name("{" + llvm::join(names, ", ") + "}")
+      ->check(isKnown)
+      ->capture_default_str();
 }
 
 void meshplan::warnOfIdleAxes(Compilation &compilation, const Report &report) {

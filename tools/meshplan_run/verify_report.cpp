@@ -28,10 +28,13 @@ static std::string makerText(const Job &job, const Subject &subject) {
   if (const artifact::Compute *compute = instruction.action_as_Compute())
     text = compute->target()->str();
   if (const artifact::Wait *wait = instruction.action_as_Wait())
-    for (const artifact::Instruction *each : *job.program->instructions())
+    for (const artifact::Instruction *each : *job.program->instructions()) {
+      if (const artifact::Copy *copy = each->action_as_Copy(); copy && copy->sequence() == wait->sequence())
+        text = "copy " + std::to_string(copy->sequence());
       if (const artifact::Start *start = each->action_as_Start(); start && start->sequence() == wait->sequence())
         text = std::string(artifact::EnumNameCollectiveKind(start->kind())) + " " + std::to_string(start->sequence()) +
                " over " + schedule.communicators()->Get(start->communicator())->name()->str();
+    }
   std::string origin = originText(schedule, instruction);
   return origin.empty() ? text : text + ", at " + origin;
 }

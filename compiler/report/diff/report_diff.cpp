@@ -140,5 +140,6 @@ ReportDiff meshplan::compareReports(const Report &before, const Report &after) {
   diff.machine = before.machine;
   diff.computeTime = {before.time.compute, after.time.compute};
   diff.communicationTime = {before.time.communication, after.time.communication};
+  diff.copyTime = {before.time.copies, after.time.copies};
   return diff;
 }

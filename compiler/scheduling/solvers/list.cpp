@@ -54,14 +54,21 @@ static std::vector<ListRules> rulesFor(const Problem &problem) {
 
 Expected<std::vector<IssueOrder>> meshplan::scheduling::listCandidates(const Problem &problem, const CostTable &costs,
                                                                        const DependencyTable &dependencies) {
-  Expected<std::vector<unsigned>> reference = leastMemoryOrder(problem, dependencies);
-  if (!reference)
-    return reference.takeError();
   std::vector<IssueOrder> candidates;
   if (Expected<Solution> program = programOrder(problem))
     candidates.push_back(orderOf(problem, *program));
   else // it may exceed the memory limit
     llvm::consumeError(program.takeError());
+  bool overlaps = llvm::any_of(costs.operations, [](const Cost &cost) { return cost.isAsynchronous; });
+  if (!overlaps && !candidates.empty())
+    return candidates; // any order takes the same time
+  Expected<std::vector<unsigned>> reference = leastMemoryOrder(problem, dependencies);
+  if (!reference && candidates.empty())
+    return reference.takeError();
+  if (!reference) {
+    llvm::consumeError(reference.takeError());
+    return candidates;
+  }
   for (ListRules rules : rulesFor(problem)) {
     std::vector<int64_t> urgency = urgenciesOf(costs, dependencies, *reference, rules);
     // Under a limit, an order that fits and is close to the urgencies holds them back less.

@@ -1,6 +1,7 @@
 //===- transfers.cpp - copies between device and host ---------------------===//
 
 #include "compiler/sharding/storage/transfers.h"
+#include "compiler/sharding/op_record.h"
 #include "dialect/plan/attributes.h"
 #include "mlir/IR/Builders.h"
 
@@ -8,8 +9,21 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
+TransferOperands meshplan::transferOperands(CallOp call) {
+  CallView view = CallView::of(call);
+  if (call.getTarget() != assignTarget)
+    return {call.getOperand(0), Value()};
+  return {call.getOperand(*view.getOperand("source")), call.getOperand(*view.getOperand("self"))};
+}
+
 bool meshplan::isTransfer(CallOp call) {
-  return call.getTarget() == toHostTarget || call.getTarget() == toDeviceTarget;
+  if (call.getTarget() == toHostTarget || call.getTarget() == toDeviceTarget)
+    return true;
+  if (call.getTarget() != assignTarget)
+    return false;
+  TransferOperands operands = transferOperands(call);
+  return isOnHost(operands.source) != isOnHost(operands.target) &&
+         operands.source.getType() == operands.target.getType();
 }
 
 Value meshplan::transfer(OpBuilder &builder, Location location, Value value, bool toHost) {

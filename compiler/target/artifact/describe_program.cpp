@@ -29,6 +29,7 @@ private:
   void describePack(const artifact::PackRun &pack);
   void describeUnpack(const artifact::UnpackRun &unpack);
   void describeStart(const artifact::Start &start);
+  void describeCopy(const artifact::Copy &copy);
   void describeArgument(const artifact::Arg &arg);
   void describeInteger(const artifact::IntExpr &expression, int64_t microbatchScale);
   /// "v3 f32[8 over dp, 28]".
@@ -209,6 +210,13 @@ void ProgramDescriber::describeStart(const artifact::Start &start) {
     stream << '#' << start.communicator();
 }
 
+void ProgramDescriber::describeCopy(const artifact::Copy &copy) {
+  describeValue(copy.output());
+  stream << " = copy " << copy.sequence() << " v" << copy.input();
+  if (copy.target() >= 0)
+    stream << " into v" << copy.target();
+}
+
 void ProgramDescriber::describeInstruction(const artifact::Instruction &instruction) {
   stream << "  s" << instruction.stream();
   if (instruction.when() != artifact::When::always)
@@ -220,6 +228,9 @@ void ProgramDescriber::describeInstruction(const artifact::Instruction &instruct
     break;
   case artifact::Action::Start:
     describeStart(*instruction.action_as_Start());
+    break;
+  case artifact::Action::Copy:
+    describeCopy(*instruction.action_as_Copy());
     break;
   case artifact::Action::Wait:
     stream << "wait " << instruction.action_as_Wait()->sequence();

@@ -3,12 +3,12 @@
 // One walk over the steps of a program in order. Every sharded result gets a
 // number, which is its index in Program.values; later steps refer to it by that
 // number. Declarations (parameters, inputs, states, settings) fill tables of
-// their own, and actions (compute, start, wait, slice, pack, unpack, free)
+// their own, and actions (compute, start, copy, wait, slice, pack, unpack, free)
 // become instructions.
 //
-// The result of a collective gets its number at its start, because the runtime
-// allocates it there; the wait only completes it. A packed result names its
-// members, so the results of its unpack get their numbers there, too.
+// The result of a collective or a copy gets its number at its start, because the
+// runtime allocates it there; the wait only completes it. A packed result names
+// its members, so the results of its unpack get their numbers there, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,6 +64,7 @@ private:
   void addGradient(sched::GradientOp gradient);
   LogicalResult addCompute(sched::ComputeOp compute);
   LogicalResult addStart(sched::StartOp start);
+  LogicalResult addCopy(sched::CopyOp copy);
   void addWait(sched::WaitOp wait);
   void addPack(sched::PackOp pack);
   void addUnpack(sched::UnpackOp unpack);
@@ -341,7 +342,21 @@ LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
   return success();
 }
 
-/// A copy has the origin of the collective that it serves.
+LogicalResult ProgramSerializer::addCopy(sched::CopyOp copy) {
+  Value result = copy.getWait().getResult();
+  if (failed(addValue(result)))
+    return failure();
+  artifact::CopyT action;
+  action.input = numberOf(copy.getInput());
+  action.output = numberOf(result);
+  if (copy.getTarget())
+    action.target = numberOf(copy.getTarget());
+  action.sequence = static_cast<int32_t>(copy.getSequence());
+  addInstruction(copy, std::move(action));
+  return success();
+}
+
+/// What packs or unpacks has the origin of the collective that it serves.
 void ProgramSerializer::addPack(sched::PackOp pack) {
   addPackedValue(pack.getResult(), pack.getTensors());
   artifact::PackRunT action;
@@ -365,10 +380,12 @@ void ProgramSerializer::addUnpack(sched::UnpackOp unpack) {
 
 // The wait has the origin of its start, so that a trace shows both at the same statement.
 void ProgramSerializer::addWait(sched::WaitOp wait) {
-  auto start = wait.getToken().getDefiningOp<sched::StartOp>();
+  Operation *started = wait.getToken().getDefiningOp();
+  auto start = dyn_cast<sched::StartOp>(started);
   artifact::WaitT action;
-  action.sequence = static_cast<int32_t>(start.getSequence());
-  addInstruction(wait, std::move(action), tables.origins.originOf(start));
+  action.sequence =
+      static_cast<int32_t>(start ? start.getSequence() : cast<sched::CopyOp>(started).getSequence());
+  addInstruction(wait, std::move(action), tables.origins.originOf(started));
 }
 
 void ProgramSerializer::addSlice(sched::SliceOp slice) {
@@ -406,6 +423,7 @@ LogicalResult ProgramSerializer::addStep(Operation &step) {
       .Case([&](sched::GradientOp gradient) { return addGradient(gradient), success(); })
       .Case([&](sched::ComputeOp compute) { return addCompute(compute); })
       .Case([&](sched::StartOp start) { return addStart(start); })
+      .Case([&](sched::CopyOp copy) { return addCopy(copy); })
       .Case([&](sched::WaitOp wait) { return addWait(wait), success(); })
       .Case([&](sched::PackOp pack) { return addPack(pack), success(); })
       .Case([&](sched::UnpackOp unpack) { return addUnpack(unpack), success(); })

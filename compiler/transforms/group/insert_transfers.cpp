@@ -178,7 +178,7 @@ void Inserter::assignBack(Operation *op, OpOperand *changed, BlockArgument param
     return;
   Value result = op->getResult(place - overwritten.begin());
   builder.setInsertionPointAfter(op);
-  CallOp assign = StepCall("meshplan.assign", builder, op->getLoc())
+  CallOp assign = StepCall(assignTarget, builder, op->getLoc())
                       .tensor("self", parameter)
                       .tensor("source", result)
                       .build(parameter.getType());

@@ -27,6 +27,33 @@ using meshplan::scheduling::ClassBytes;
 
 namespace meshplan {
 
+CommunicatorTable::CommunicatorTable(plan::MeshOp mesh)
+    : compute("compute"), communication("communication"), copies("copies") {
+  auto isAxis = [&](StringRef name) {
+    return mesh && llvm::any_of(mesh.getAxes().getAsRange<plan::MeshAxisAttr>(),
+                                [&](plan::MeshAxisAttr axis) { return axis.getName() == name; });
+  };
+  // Names of communicators begin with an axis.
+  for (std::string *name : {&compute, &communication, &copies})
+    while (isAxis(*name))
+      *name += "_";
+}
+
+std::string CommunicatorTable::useCopyStream(bool toHost) {
+  copiesTo[toHost] = true;
+  return copyStream(toHost);
+}
+
+std::vector<std::string> CommunicatorTable::streams() const {
+  std::vector<std::string> names{compute};
+  for (unsigned communicator = 0; communicator < communicators.size(); ++communicator)
+    names.push_back(streamOf(communicator));
+  for (bool toHost : {false, true})
+    if (copiesTo[toHost])
+      names.push_back(copyStream(toHost));
+  return names;
+}
+
 unsigned CommunicatorTable::get(ArrayAttr axes, LayoutTable &layouts) {
   auto [entry, inserted] = byAxes.try_emplace(axes, communicators.size());
   if (!inserted)
@@ -48,6 +75,14 @@ unsigned CommunicatorTable::get(ArrayAttr axes, LayoutTable &layouts) {
 
 /// The links of every program, as indices into Problem::links.
 static constexpr unsigned nodeLink = 0, networkLink = 1;
+/// A bus between device and host carries as much in one direction while it carries copies in the other.
+static constexpr unsigned toDeviceLink = 2, toHostLink = 3;
+
+/// Bytes/s of copies in one direction between device and host memory.
+static int64_t copyRate(const Cluster &cluster) {
+  constexpr double large = 1e12; // the latency does not show
+  return std::max<int64_t>(1, std::llround(large / (transferSeconds(cluster, large) - cluster.host.latencySeconds)));
+}
 
 static scheduling::Memory memoryOf(Value value) {
   return plan::isOnHost(value) ? scheduling::Memory::host : scheduling::Memory::device;
@@ -66,13 +101,18 @@ private:
   LogicalResult projectOp(Operation &op);
   LogicalResult projectReturn(func::ReturnOp op);
   void projectCall(plan::CallOp call);
+  /// Projects a copy between device and host memory.
+  void projectTransfer(plan::CallOp call);
   /// Projects a collective, or several that are coalesced, with the copies that it needs.
   void projectCollectives(ArrayRef<Operation *> ops);
+  unsigned laneOf(unsigned communicator);
+  unsigned laneOfCopies(bool toHost);
   Packing packingOf(ArrayRef<Operation *> ops);
   unsigned packedBuffer(ArrayRef<Value> members);
   void addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayRef<Value> copied, ArrayRef<unsigned> consumed);
   void produceResults(unsigned index, ArrayRef<Operation *> ops);
-  void setTransfer(scheduling::Operation &operation, double seconds, bool crosses) const;
+  void produceResult(unsigned index, Value value, Value target);
+  void setTransfer(scheduling::Operation &operation, double seconds, unsigned link, double latency) const;
   void projectSlice(plan::SliceOp op);
   LogicalResult checkType(Operation *op, Type type);
 
@@ -97,6 +137,8 @@ private:
   const OpRegistry &registry;
   PackingTable packings;
   DenseMap<unsigned, GroupSpread> groups; ///< by communicator
+  DenseMap<unsigned, unsigned> laneOfCommunicator;
+  std::optional<unsigned> copyLanes[2]; ///< to the device, to the host
   DenseMap<Value, unsigned> bufferOf;
   /// Operations that read each storage.
   DenseMap<unsigned, SmallVector<unsigned, 2>> readers;
@@ -150,8 +192,6 @@ static int64_t toNanoseconds(double seconds) { return std::llround(seconds * 1e9
 
 int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype) const {
   auto flops = static_cast<double>(cost.flops), bytes = static_cast<double>(cost.bytes);
-  if (isTransfer(call))
-    return toNanoseconds(transferSeconds(cluster, bytes / 2)); // each byte is read on one side and written on the other
   if (call.getNumResults() != 0 && plan::isOnHost(call.getResult(0)))
     return toNanoseconds(hostSeconds(cluster, bytes));
   OperatorWork work{call.getTarget(), dtype, flops, bytes};
@@ -217,6 +257,34 @@ void Projector::projectCall(plan::CallOp call) {
     operation.produced.push_back(addBuffer(value, std::move(buffer)));
   }
   waitForReaders(result.operations.size() - 1);
+}
+
+unsigned Projector::laneOfCopies(bool toHost) {
+  std::optional<unsigned> &lane = copyLanes[toHost];
+  if (!lane) {
+    lane = result.problem.lanes.size();
+    result.problem.lanes.push_back({communicators.useCopyStream(toHost), scheduling::LaneKind::copies});
+  }
+  return *lane;
+}
+
+void Projector::projectTransfer(plan::CallOp call) {
+  TransferOperands operands = transferOperands(call);
+  Value copy = call.getResult(0);
+  bool toHost = plan::isOnHost(copy);
+  unsigned index = result.operations.size();
+  scheduling::Operation &operation = addOperation(call.getOperation(), call.getTarget(), buffersOf(operands.source));
+  operation.lane = laneOfCopies(toHost);
+  const ClassBytes &bytes = layouts.get(copy.getType()).bytes;
+  auto most = static_cast<double>(*llvm::max_element(bytes));
+  setTransfer(operation, transferSeconds(cluster, most), toHost ? toHostLink : toDeviceLink,
+              cluster.host.latencySeconds);
+  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
+    // A copy between two memories moves a run of memory, so elements that are not one are first brought together.
+    operation.workspace.push_back(contiguousCopyBytes(operands.source, rankClass));
+  operation.memory = memoryOf(operands.source);
+  produceResult(index, copy, operands.target);
+  waitForReaders(index);
 }
 
 void Projector::waitForReaders(unsigned index) {
@@ -299,31 +367,42 @@ void Projector::addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayR
 /// The results of a collective are produced by it, or by the operation that unpacks them: new tensors, or those that
 /// they overwrite.
 void Projector::produceResults(unsigned index, ArrayRef<Operation *> ops) {
-  scheduling::Operation &operation = result.problem.operations[index];
-  for (Operation *op : ops) {
-    Buffer buffer;
-    Value target = targetOf(op);
-    buffer.bytes = target ? ClassBytes(layouts.rankClasses(), 0) : layouts.get(op->getResult(0).getType()).bytes;
-    if (target) {
-      buffer.viewOf = bufferOf.lookup(target);
-      operation.overwritten.push_back(*buffer.viewOf);
-      if (!llvm::is_contained(operation.consumed, *buffer.viewOf)) {
-        operation.consumed.push_back(*buffer.viewOf);
-        readers[result.problem.storageOf(*buffer.viewOf)].push_back(index);
-      }
-    }
-    operation.produced.push_back(addBuffer(op->getResult(0), std::move(buffer)));
-  }
+  for (Operation *op : ops)
+    produceResult(index, op->getResult(0), targetOf(op));
   waitForReaders(index);
 }
 
-/// A collective that takes `seconds` alone: the latency of its link, and as many bytes as the link moves in the rest.
-/// An attained time is longer than that of the bytes alone, so these are more than the collective sends.
-void Projector::setTransfer(scheduling::Operation &operation, double seconds, bool crosses) const {
-  const LinkRates &link = crosses ? cluster.network : cluster.node;
-  double latency = std::min(seconds, link.latencySeconds);
+/// `target` is what the result overwrites, or null.
+void Projector::produceResult(unsigned index, Value value, Value target) {
+  scheduling::Operation &operation = result.problem.operations[index];
+  Buffer buffer;
+  buffer.bytes = target ? ClassBytes(layouts.rankClasses(), 0) : layouts.get(value.getType()).bytes;
+  buffer.memory = memoryOf(value);
+  if (target) {
+    buffer.viewOf = bufferOf.lookup(target);
+    operation.overwritten.push_back(*buffer.viewOf);
+    if (!llvm::is_contained(operation.consumed, *buffer.viewOf)) {
+      operation.consumed.push_back(*buffer.viewOf);
+      readers[result.problem.storageOf(*buffer.viewOf)].push_back(index);
+    }
+  }
+  operation.produced.push_back(addBuffer(value, std::move(buffer)));
+}
+
+/// An operation that takes `seconds` alone: the latency of its link, and as many bytes as the link moves in the rest.
+/// An attained time is longer than that of the bytes alone, so these may be more than the operation moves.
+void Projector::setTransfer(scheduling::Operation &operation, double seconds, unsigned link, double latency) const {
+  latency = std::min(seconds, latency);
   operation.latency = toNanoseconds(latency);
-  operation.transfers = {{crosses ? networkLink : nodeLink, std::llround((seconds - latency) * link.bytes)}};
+  auto rate = static_cast<double>(result.problem.links[link].bytesPerSecond);
+  operation.transfers = {{link, std::llround((seconds - latency) * rate)}};
+}
+
+unsigned Projector::laneOf(unsigned communicator) {
+  auto [lane, isNew] = laneOfCommunicator.try_emplace(communicator, result.problem.lanes.size());
+  if (isNew)
+    result.problem.lanes.push_back({communicators.streamOf(communicator), scheduling::LaneKind::collectives});
+  return lane->second;
 }
 
 void Projector::projectCollectives(ArrayRef<Operation *> ops) {
@@ -340,7 +419,7 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   }
   unsigned index = result.operations.size();
   scheduling::Operation &operation = addOperation(ops, first.getName().stripDialect(), sent);
-  operation.lane = communicationLane;
+  operation.lane = laneOf(communicator);
   operation.communicator = communicator;
   operation.blocking = first.hasAttr("blocking");
   ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
@@ -351,7 +430,9 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   if (isNew)
     group->second = groupSpread(axes, layouts.axisSizes(), cluster.ranksPerNode());
   StringRef kind = base::stringifyCollectiveKind(*plan::collectiveKindOf(&first));
-  setTransfer(operation, collectiveSeconds(cluster, {kind, bytes, group->second}), group->second.crosses());
+  bool crosses = group->second.crosses();
+  setTransfer(operation, collectiveSeconds(cluster, {kind, bytes, group->second}), crosses ? networkLink : nodeLink,
+              (crosses ? cluster.network : cluster.node).latencySeconds);
   if (!copies.unpacks)
     return produceResults(index, ops);
   unsigned received = packedBuffer(results);
@@ -399,7 +480,10 @@ LogicalResult Projector::projectOp(Operation &op) {
     buffer.permanent = true;
     addBuffer(constant.getResult(), std::move(buffer));
   } else if (auto call = dyn_cast<plan::CallOp>(op)) {
-    projectCall(call);
+    if (isTransfer(call))
+      projectTransfer(call);
+    else
+      projectCall(call);
   } else if (auto slice = dyn_cast<plan::SliceOp>(op)) {
     projectSlice(slice);
   } else if (plan::collectiveKindOf(&op)) {
@@ -415,9 +499,12 @@ LogicalResult Projector::projectOp(Operation &op) {
 FailureOr<ProjectedFunction> Projector::project() {
   result.problem.rankClasses = layouts.rankClasses();
   result.problem.handover.assign(layouts.rankClasses(), 0);
-  result.problem.lanes = {{"compute"}, {"communication", scheduling::LaneKind::collectives}};
+  result.problem.lanes = {{communicators.computeStream()}};
   auto rateOf = [](const LinkRates &link) { return std::max<int64_t>(1, std::llround(link.bytes)); };
-  result.problem.links = {{"node", rateOf(cluster.node)}, {"network", rateOf(cluster.network)}};
+  result.problem.links = {{"node", rateOf(cluster.node)},
+                          {"network", rateOf(cluster.network)},
+                          {"to device", copyRate(cluster)},
+                          {"to host", copyRate(cluster)}};
   result.problem.overlapSpeed = {.compute = std::llround(1000 / cluster.overlap.compute),
                                  .transfer = std::llround(1000 / cluster.overlap.communication)};
   for (BlockArgument argument : function.getArguments()) {

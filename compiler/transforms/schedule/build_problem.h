@@ -11,18 +11,37 @@
 
 namespace meshplan {
 
-/// The lanes of every program, as indices into Problem::lanes. Collectives are on the second, all else on the first.
-inline constexpr unsigned computeLane = 0, communicationLane = 1;
+/// The lane of every program that computes, as an index into Problem::lanes. After it there is one lane for each
+/// communicator and one for each direction of copies.
+inline constexpr unsigned computeLane = 0;
 
-/// A communicator for each distinct list of axes, in the order of first use. All programs of a module share the table.
+/// A communicator for each distinct list of axes, in the order of first use, and the streams of a module. All programs
+/// of a module share the table.
 class CommunicatorTable {
 public:
+  explicit CommunicatorTable(plan::MeshOp mesh);
+
   /// Index of the communicator over the axes of a collective.
   unsigned get(mlir::ArrayAttr axes, LayoutTable &layouts);
 
   const std::vector<scheduling::Communicator> &list() const { return communicators; }
 
+  /// The stream on which all ranks compute, and the one on which the collectives of a communicator are. The symbols of
+  /// streams differ from those of communicators, whatever axes the mesh has.
+  const std::string &computeStream() const { return compute; }
+  std::string streamOf(unsigned communicator) const { return communication + "." + communicators[communicator].name; }
+
+  /// The stream of copies in one direction between device and host memory, which is one of streams() from then on.
+  std::string useCopyStream(bool toHost);
+
+  /// The streams that the programs use: computing, each communicator, copies.
+  std::vector<std::string> streams() const;
+
 private:
+  std::string copyStream(bool toHost) const { return copies + (toHost ? ".to_host" : ".to_device"); }
+
+  std::string compute, communication, copies;
+  bool copiesTo[2] = {false, false}; ///< to the device, to the host
   llvm::DenseMap<mlir::Attribute, unsigned> byAxes;
   std::vector<scheduling::Communicator> communicators;
 };
@@ -40,7 +59,9 @@ struct ProjectedFunction {
 /// operations; adjacent collectives of one bucket become a single operation. A collective that cannot move its tensors
 /// where they are has an operation that packs them before it, or one that unpacks them after it, or both. Returned
 /// values are kept. Results that the records declare to be views share the storage of their operand. Durations are
-/// those of `cluster`.
+/// those of `cluster`. There is a lane for each communicator that the function uses, because a backend has one for each
+/// (runtime/comm/communicator.h), and one for each direction in which it copies between device and host memory, with a
+/// link of its own (runtime/tensor/copy_lane.h).
 ///
 /// Fails with a diagnostic at the op if a sharding is undecided, if partition should not have left the op, or if a
 /// result is partial.

@@ -4,6 +4,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_PASSES_H
 
 #include "compiler/cluster/cluster.h"
+#include "compiler/scheduling/algorithms.h"
 #include "dialect/sched/sched.h"
 #include "mlir/Pass/Pass.h"
 
@@ -14,7 +15,7 @@ namespace meshplan {
 #include "compiler/transforms/schedule/passes.h.inc"
 
 /// The pass with the durations of `cluster`.
-std::unique_ptr<mlir::Pass> createSchedule(std::shared_ptr<const Cluster> cluster);
+std::unique_ptr<mlir::Pass> createSchedule(std::shared_ptr<const Cluster> cluster, const ScheduleOptions &options);
 
 } // namespace meshplan
 

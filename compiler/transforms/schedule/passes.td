@@ -25,7 +25,9 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"preset", "preset", "std::string", /*default=*/"\"cpu\"",
-                        "preset cluster that durations are estimated for, if the pass is not created with a cluster">];
+                        "preset cluster that durations are estimated for, if the pass is not created with a cluster">,
+                 Option<"solver", "solver", "std::string", /*default=*/"::meshplan::scheduling::defaultSolver.str()",
+                        "how the order is found: program, list or search (compiler/scheduling/algorithms.h)">];
   let dependentDialects = ["::meshplan::sched::SchedDialect"];
 }
 

@@ -7,6 +7,7 @@
 
 #include "compiler/cluster/read_cluster.h"
 #include "compiler/scheduling/algorithms.h"
+#include "compiler/scheduling/memory_profile.h"
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/transforms/schedule/passes.h"
 #include "compiler/transforms/schedule/write_program.h"
@@ -19,16 +20,28 @@ namespace meshplan {
 #define GEN_PASS_DEF_SCHEDULE
 #include "compiler/transforms/schedule/passes.h.inc"
 
+/// Solves a problem within the peak memory of program order.
+static llvm::Expected<scheduling::Solution> solve(scheduling::Problem &problem, const scheduling::NamedSolver &solver) {
+  llvm::Expected<scheduling::Solution> program = scheduling::programOrder(problem);
+  if (!program || solver.solve == scheduling::programOrder)
+    return program;
+  problem.memoryLimit.clear();
+  for (const scheduling::Peak &peak : scheduling::profileMemory(problem, *program).peaks)
+    problem.memoryLimit.push_back(peak.bytes);
+  return solver.solve(problem);
+}
+
 /// Solves one function and writes its program.
 static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function, const Cluster &cluster,
-                                      LayoutTable &layouts, CommunicatorTable &communicators) {
+                                      const scheduling::NamedSolver &solver, LayoutTable &layouts,
+                                      CommunicatorTable &communicators) {
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitError() << "cannot be scheduled: it has " << function.getBody().getBlocks().size()
                                 << " blocks, must have one";
   FailureOr<ProjectedFunction> projection = project(function, cluster, layouts, communicators);
   if (failed(projection))
     return failure();
-  llvm::Expected<scheduling::Solution> solution = scheduling::programOrder(projection->problem);
+  llvm::Expected<scheduling::Solution> solution = solve(projection->problem, solver);
   if (!solution)
     return function.emitError() << "cannot be scheduled: " << llvm::toString(solution.takeError());
   writeProgram(builder, function, *projection, *solution, layouts);
@@ -117,15 +130,19 @@ static void inlineNestedModules(ModuleOp module) {
 namespace {
 struct Schedule : public impl::ScheduleBase<Schedule> {
   using ScheduleBase::ScheduleBase;
-  explicit Schedule(std::shared_ptr<const Cluster> cluster) : cluster(std::move(cluster)) {}
+  Schedule(std::shared_ptr<const Cluster> cluster, const ScheduleOptions &options)
+      : ScheduleBase(options), cluster(std::move(cluster)) {}
 
   LogicalResult initialize(MLIRContext *context) final {
+    found = scheduling::findSolver(solver);
+    if (!found)
+      return emitError(UnknownLoc::get(context)) << "there is no solver '" << solver << "', only " << scheduling::namesOfSolvers();
     if (cluster)
       return success();
-    const ClusterPreset *found = findClusterPreset(preset);
-    if (!found)
+    const ClusterPreset *known = findClusterPreset(preset);
+    if (!known)
       return emitError(UnknownLoc::get(context)) << "there is no preset '" << preset << "'";
-    cluster = std::make_shared<const Cluster>(clusterOfPreset(*found));
+    cluster = std::make_shared<const Cluster>(clusterOfPreset(*known));
     return success();
   }
 
@@ -139,7 +156,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     inlineNestedModules(module);
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     LayoutTable allRanks(mesh), oneRank(nullptr);
-    CommunicatorTable communicators;
+    CommunicatorTable communicators(mesh);
     // All classes must exist before the first layout is resolved, because a layout has an entry for each of them.
     for (func::FuncOp function : functions)
       if (plan::roleOf(function) != base::ProgramRole::reference)
@@ -147,7 +164,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     for (func::FuncOp function : functions) {
       LayoutTable &layouts = plan::roleOf(function) == base::ProgramRole::reference ? oneRank : allRanks;
-      if (failed(scheduleFunction(builder, function, *cluster, layouts, communicators)))
+      if (failed(scheduleFunction(builder, function, *cluster, *found, layouts, communicators)))
         return signalPassFailure();
     }
     builder.setInsertionPoint(mesh);
@@ -162,11 +179,12 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
   }
 
   std::shared_ptr<const Cluster> cluster;
+  const scheduling::NamedSolver *found = nullptr;
 };
 } // namespace
 
-std::unique_ptr<Pass> createSchedule(std::shared_ptr<const Cluster> cluster) {
-  return std::make_unique<Schedule>(std::move(cluster));
+std::unique_ptr<Pass> createSchedule(std::shared_ptr<const Cluster> cluster, const ScheduleOptions &options) {
+  return std::make_unique<Schedule>(std::move(cluster), options);
 }
 
 } // namespace meshplan

@@ -16,6 +16,7 @@
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/storage/storages.h"
+#include "compiler/sharding/storage/transfers.h"
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/transforms/schedule/instances.h"
 #include "dialect/plan/argument_table.h"
@@ -77,6 +78,7 @@ private:
   void writeGradient(plan::CallOp call);
   Value packInPlace(ValueRange tensors, Location at);
   void writeStart(unsigned index);
+  void writeTransfer(unsigned index);
   void writeWait(unsigned index);
   void writeFrees(ArrayRef<Step> frees);
   void writeOperation(Step step);
@@ -192,8 +194,13 @@ sched::TimeAttr ProgramWriter::timeOf(const scheduling::Solution &solution) {
   scheduling::Timeline earlier =
       every.all() ? last : scheduling::simulate(problem, stepsOfEarlierInstance(solution, every));
   int64_t others = plan::instancesOf(function) - 1;
-  auto sum = [&](unsigned lane) { return last.busy[lane] + others * earlier.busy[lane]; };
-  return sched::TimeAttr::get(builder.getContext(), sum(computeLane), sum(communicationLane));
+  int64_t compute = 0, communication = 0, copies = 0;
+  for (auto [lane, own, other] : llvm::zip_equal(problem.lanes, last.busy, earlier.busy)) {
+    bool computes = lane.kind == scheduling::LaneKind::compute;
+    int64_t &sum = computes ? compute : lane.kind == scheduling::LaneKind::copies ? copies : communication;
+    sum += own + others * other;
+  }
+  return sched::TimeAttr::get(builder.getContext(), compute, communication, copies);
 }
 
 void ProgramWriter::writeArguments() {
@@ -314,6 +321,17 @@ void ProgramWriter::writeRun(unsigned index) {
   values.map(call.getResults(), written.getResults());
 }
 
+/// Begins a copy between device and host memory.
+void ProgramWriter::writeTransfer(unsigned index) {
+  auto call = cast<plan::CallOp>(projection.operations[index].front());
+  TransferOperands operands = transferOperands(call);
+  Value target = operands.target ? values.lookup(operands.target) : Value();
+  tokens[index] = sched::CopyOp::create(
+      builder, call.getLoc(), sched::TokenType::get(builder.getContext(), typeOf(call.getResult(0))),
+      values.lookup(operands.source), plan::isOnHost(call.getResult(0)) ? builder.getUnitAttr() : UnitAttr(),
+      stream(problem.operations[index].lane), builder.getI64IntegerAttr(sequence++), call.getModuleAttr(), target);
+}
+
 /// Tensors that are adjacent in a buffer, as one value; a single tensor is itself.
 Value ProgramWriter::packInPlace(ValueRange tensors, Location at) {
   if (tensors.size() == 1)
@@ -397,7 +415,7 @@ void ProgramWriter::writeOperation(Step step) {
   if (step.kind == scheduling::StepKind::run)
     writeRun(step.index);
   else if (step.kind == scheduling::StepKind::start)
-    writeStart(step.index);
+    problem.operations[step.index].isCollective() ? writeStart(step.index) : writeTransfer(step.index);
   else
     writeWait(step.index);
   if (every[step.index])
@@ -476,8 +494,8 @@ void writeDeclarations(OpBuilder &builder, plan::MeshOp mesh, const Communicator
       digits.push_back(sched::AxisAttr::get(context, axis.axis, axis.pre, axis.size));
     sched::CommunicatorOp::create(builder, mesh.getLoc(), communicator.name, builder.getArrayAttr(digits));
   }
-  for (StringRef name : {"compute", "communication"})
-    sched::StreamOp::create(builder, mesh.getLoc(), name);
+  for (const std::string &stream : communicators.streams())
+    sched::StreamOp::create(builder, mesh.getLoc(), stream);
 }
 
 } // namespace meshplan

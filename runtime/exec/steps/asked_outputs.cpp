@@ -25,7 +25,7 @@ using namespace meshplan;
 
 namespace {
 
-/// The values that an instruction reads and makes. Those of a collective belong to its start.
+/// The values that an instruction reads and makes. Those of a collective or a copy belong to its start.
 struct Uses {
   std::vector<int> read, made;
   bool overwrites = false;
@@ -76,6 +76,8 @@ Uses Needed::usesOf(const artifact::Instruction &instruction) const {
     uses.overwrites = compute->overwrites() && compute->overwrites()->size() > 0;
   } else if (const artifact::Start *start = instruction.action_as_Start()) {
     uses = {{start->input()}, {start->output()}, start->target() >= 0};
+  } else if (const artifact::Copy *copy = instruction.action_as_Copy()) {
+    uses = {{copy->input()}, {copy->output()}, copy->target() >= 0};
   } else if (const artifact::Slice *slice = instruction.action_as_Slice()) {
     uses = {{slice->input()}, {slice->output()}};
   } else if (const artifact::PackRun *pack = instruction.action_as_PackRun()) {
@@ -116,9 +118,11 @@ void Needed::visit(size_t index, NeededSteps &needed) {
     return;
   needed.instructions[index] = true;
   size_t last = index;
-  // The buffers of a collective are in use until its wait, so a value is freed there and not at the start.
-  if (const artifact::Start *start = instruction.action_as_Start()) {
-    last = waits.at(start->sequence());
+  // What is in flight is in use until its wait, so a value is freed there and not at the start.
+  const artifact::Start *start = instruction.action_as_Start();
+  const artifact::Copy *copy = instruction.action_as_Copy();
+  if (start || copy) {
+    last = waits.at(start ? start->sequence() : copy->sequence());
     needed.instructions[last] = true;
   }
   for (const std::vector<int> *values : {&uses.made, &uses.read})

@@ -1,4 +1,4 @@
-//===- start_step.cpp - started collectives -------------------------------===//
+//===- start_step.cpp - started collectives and copies --------------------===//
 
 #include "runtime/exec/steps/start_step.h"
 
@@ -45,7 +45,9 @@ public:
     waited += Clock::now() - begin;
     return status;
   }
-  double waitedSeconds() const override { return std::chrono::duration<double>(waited).count(); }
+  double waitedSeconds() const override {
+    return start->movesBetweenRanks() ? std::chrono::duration<double>(waited).count() : 0;
+  }
   std::string name() const override { return "wait " + start->name(); }
 
 private:

@@ -1,4 +1,4 @@
-//===- start_step.h - started collectives -----------------------*- C++ -*-===//
+//===- start_step.h - started collectives and copies ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_START_STEP_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_START_STEP_H
@@ -9,11 +9,14 @@
 
 namespace meshplan {
 
-/// Starts a collective when it runs, and keeps its buffers until `finish`.
+/// Starts a collective or a copy when it runs, and keeps its buffers until `finish`.
 class StartStep : public Step {
 public:
-  /// Waits for the collective and stores the outputs.
+  /// Waits for it and stores the output.
   virtual Status finish(std::span<Tensor> values) = 0;
+
+  /// True if the wait is for other ranks.
+  virtual bool movesBetweenRanks() const { return true; }
 };
 
 /// The name of a collective's kind in messages: "all-gather".
@@ -21,7 +24,7 @@ std::string_view kindName(artifact::CollectiveKind kind);
 
 Reduction reductionOf(artifact::Reduction reduction);
 
-/// Waits for the collective of `start`, which must outlive the step.
+/// Waits for what `start` has started; `start` must outlive the step.
 std::unique_ptr<Step> makeWaitStep(StartStep *start);
 
 } // namespace meshplan

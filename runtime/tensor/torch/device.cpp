@@ -52,7 +52,7 @@ Expected<int> meshplan::countCudaDevices() {
   });
 }
 
-static c10::Stream streamOf(Device device) {
+c10::Stream meshplan::computeStreamOf(Device device) {
   c10::Device own = torchDevice(device);
   return c10::impl::getDeviceGuardImpl(own.type())->getStream(own);
 }
@@ -61,7 +61,7 @@ void *meshplan::computeStream() {
   Device device = deviceOfThread();
   return device.isHost()
              ? nullptr
-             : c10::impl::getDeviceGuardImpl(c10::DeviceType::CUDA)->getStreamNativeHandle(streamOf(device));
+             : c10::impl::getDeviceGuardImpl(c10::DeviceType::CUDA)->getStreamNativeHandle(computeStreamOf(device));
 }
 
 Status meshplan::synchronizeCompute() {
@@ -69,7 +69,7 @@ Status meshplan::synchronizeCompute() {
   if (device.isHost())
     return Status();
   return guarded([&]() -> Status {
-    c10::impl::getDeviceGuardImpl(c10::DeviceType::CUDA)->synchronizeStream(streamOf(device));
+    c10::impl::getDeviceGuardImpl(c10::DeviceType::CUDA)->synchronizeStream(computeStreamOf(device));
     return Status();
   });
 }

@@ -6,6 +6,7 @@
 #include "runtime/tensor/device.h"
 
 #include <c10/core/Device.h>
+#include <c10/core/Stream.h>
 
 namespace meshplan {
 
@@ -13,6 +14,9 @@ namespace meshplan {
 Device exchangeDeviceOfThread(Device device);
 
 c10::Device torchDevice(Device device);
+
+/// The stream on which operators of the calling thread are enqueued.
+c10::Stream computeStreamOf(Device device);
 
 } // namespace meshplan
 

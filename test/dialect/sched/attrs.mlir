@@ -158,7 +158,7 @@ module attributes {test.attr = #sched.peak<"end" in "" : <what = "w", module = "
 // -----
 
 // A12
-// expected-error@+1 {{time of -1 ns for operators and 2 ns for collectives, both must be 0 or more}}
+// expected-error@+1 {{time of -1 ns for operators, 2 ns for collectives and 0 ns for copies, all must be 0 or more}}
 module attributes {test.attr = #sched.time<compute = -1, communication = 2>} {}
 
 // -----

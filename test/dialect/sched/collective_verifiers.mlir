@@ -819,3 +819,80 @@ sched.program @forward {
   // expected-error@+1 {{'sched.unpack' op puts a tensor of type '!sched.tensor<[12], f32>' into '!sched.tensor<[6], f32>'}}
   %x:2 = sched.unpack %r on @compute : !sched.packed<<[12], f32>, <[12], f32>> into %a, %c : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[6], f32>
 }
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  // O15
+  // expected-error@+1 {{copies from the device to the device}}
+  %t = sched.copy %x on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %w = sched.parameter ["w"] host : <[12], f32>
+  // O15
+  // expected-error@+1 {{copies from the host to the host}}
+  %t = sched.copy %w host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  // O16
+  // expected-error@+1 {{copies '!sched.tensor<[12], f32>' to '!sched.tensor<[12], bf16>'}}
+  %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], bf16>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  %w = sched.parameter ["w"] : <[12], f32>
+  // O17
+  // expected-error@+1 {{copies to the host into a target on the device}}
+  %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  %w = sched.parameter ["w"] host : <[12], bf16>
+  // O18
+  // expected-error@+1 {{copies '!sched.tensor<[12], f32>' into '!sched.tensor<[12], bf16>'}}
+  %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], bf16>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  %m = sched.state "w.momentum_buffer" of "w" : <[12], f32>
+  %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  %h = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  // O14: what has been copied to the host is on the host
+  // expected-error@+1 {{gives a value on the host to one on the device}}
+  sched.update %h to %m : <[12], f32> to <[12], f32>
+}

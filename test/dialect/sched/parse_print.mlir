@@ -129,11 +129,16 @@ sched.program @host memory <parameters = 1, constants = 2, inputs = 3, peak = 5,
   %w = sched.parameter ["w"] trainable host : <[8], f32>
   // CHECK: sched.state "w.master" of "w" copies host : <[8], f32>
   %m = sched.state "w.master" of "w" copies host : <[8], f32>
-  // CHECK: %[[C:.*]] = sched.compute "meshplan.to_device"(%[[W]]) {self = #base.operand<0>} on @compute :
-  %c = sched.compute "meshplan.to_device"(%w) {self = #base.operand<0>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
-  // CHECK: sched.compute "meshplan.to_host"(%[[C]]) {self = #base.operand<0>} on @compute host :
-  %h = sched.compute "meshplan.to_host"(%c) {self = #base.operand<0>} on @compute host : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
-  sched.free %c, %h on @compute : !sched.tensor<[8], f32>, !sched.tensor<[8], f32>
+  // CHECK: %[[T:.*]] = sched.copy %[[W]] on @communication sequence 0 in "model.norm" : <[8], f32> -> <!sched.tensor<[8], f32>>
+  %t = sched.copy %w on @communication sequence 0 in "model.norm" : <[8], f32> -> <!sched.tensor<[8], f32>>
+  // CHECK: %[[C:.*]] = sched.wait %[[T]] on @compute : !sched.token<!sched.tensor<[8], f32>>
+  %c = sched.wait %t on @compute : !sched.token<!sched.tensor<[8], f32>>
+  // CHECK: sched.copy %[[C]] host on @communication sequence 1 : <[8], f32> -> <!sched.tensor<[8], f32>> into %[[M:.*]] : !sched.tensor<[8], f32>
+  %u = sched.copy %c host on @communication sequence 1 : <[8], f32> -> <!sched.tensor<[8], f32>> into %m : !sched.tensor<[8], f32>
+  %h = sched.wait %u on @compute : !sched.token<!sched.tensor<[8], f32>>
+  sched.free %c on @compute : !sched.tensor<[8], f32>
+  // CHECK: sched.update %{{.*}} to
+  sched.update %h to %m : <[8], f32> to <[8], f32>
 }
 
 // CHECK: sched.program @eval.count0 role <microbatch> {

@@ -761,3 +761,117 @@ sched.program @forward {
   %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
   %x:2 = sched.unpack %r in_place on @compute : !sched.packed<<[12], f32>, <[12], f32>>
 }
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %w = sched.parameter ["w"] host : <[12], f32>
+  // P6: copies and collectives are counted together
+  // expected-error@+1 {{'sched.copy' op has sequence number 1, the next one is 0}}
+  %t = sched.copy %w on @copies sequence 1 : <[12], f32> -> <!sched.tensor<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %w = sched.parameter ["w"] host : <[12], f32>
+  // T1
+  // expected-error@+1 {{'sched.copy' op is waited for 0 times, must be exactly once}}
+  %t = sched.copy %w on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %w = sched.parameter ["w"] host : <[12], f32>
+  // P3
+  // expected-error@+1 {{runs on the unknown stream @elsewhere}}
+  %t = sched.copy %w on @elsewhere sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %x = sched.input "x" : <[12], f32>
+  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  // expected-note@+1 {{started here}}
+  %t = sched.copy %y host on @copies sequence 0 : <[12 over {0:(1)6}], f32> -> <!sched.tensor<[12 over {0:(1)6}], f32>>
+  // L4
+  // expected-error@+1 {{frees the input of a copy that is not waited for}}
+  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
+  %z = sched.wait %t on @compute : !sched.token<!sched.tensor<[12 over {0:(1)6}], f32>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %w = sched.parameter ["w"] : <[12], f32>
+  // expected-note@+1 {{started here}}
+  %t = sched.copy %w host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  // L7
+  // expected-error@+1 {{overwrites the input of a copy that is not waited for}}
+  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %h = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %w = sched.parameter ["w"] host : <[12], f32>
+  %v = sched.parameter ["v"] : <[12], f32>
+  // expected-note@+1 {{started here}}
+  %t = sched.copy %w on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  // L7: the target of a copy is overwritten
+  // expected-error@+1 {{overwrites the input of a copy that is not waited for}}
+  %u = sched.copy %v host on @copies sequence 1 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], f32>
+  %c = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %h = sched.wait %u on @compute : !sched.token<!sched.tensor<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %w = sched.parameter ["w"] host : <[12], f32>
+  %v = sched.parameter ["v"] : <[12], f32>
+  // expected-note@+1 {{overwritten here}}
+  %t = sched.copy %v host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], f32>
+  // L6
+  // expected-error@+1 {{reads a value that was overwritten}}
+  %u = sched.copy %w on @copies sequence 1 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  %h = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %c = sched.wait %u on @compute : !sched.token<!sched.tensor<[12], f32>>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.stream @compute
+sched.stream @copies
+sched.program @forward {
+  %w = sched.parameter ["w"] host : <[12], f32>
+  %t = sched.copy %w on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  // L5
+  // expected-error@+1 {{produces a value that is neither freed nor an output}}
+  %c = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+}

@@ -3,6 +3,7 @@
 #include "runtime/tensor/memory.h"
 
 #include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/copy_lane.h"
 #include "runtime/tensor/device_marks.h"
 #include "test/lib/tensor/plain_tensor.h"
 
@@ -33,6 +34,12 @@ Device meshplan::deviceOfThread() { return {}; }
 void *meshplan::computeStream() { return nullptr; }
 
 Status meshplan::synchronizeCompute() { return Status(); }
+
+Expected<std::unique_ptr<CopyStream>> meshplan::openCopyStream(CopyDirection) {
+  return Status(StatusCode::unsupported, "the stand-in has no GPU");
+}
+
+Status meshplan::finishHostReads() { return Status(); }
 
 int64_t meshplan::peakDeviceBytes(Device) { return 0; }
 

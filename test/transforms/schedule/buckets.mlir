@@ -12,7 +12,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @gathers(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"]}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["b"]},
                    %x: !whole {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (!whole {plan.name = "y"}) {
   // CHECK: %[[P:.*]] = sched.pack %[[A]], %[[B]] on @compute
-  // CHECK-NEXT: %[[T:.*]] = sched.start all_gather %[[P]] over @dp on @communication sequence 0
+  // CHECK-NEXT: %[[T:.*]] = sched.start all_gather %[[P]] over @dp on @communication.dp sequence 0
   // CHECK-NEXT: %[[R:.*]] = sched.wait %[[T]]
   // CHECK-NEXT: sched.free %[[P]]
   // CHECK-NEXT: %[[W:.*]]:2 = sched.unpack %[[R]] on @compute
@@ -54,13 +54,13 @@ func.func @blocking(%a: !dp {plan.kind = #plan.kind<input>, plan.names = ["a"]},
                     %c: !dp {plan.kind = #plan.kind<input>, plan.names = ["c"]}, %d: !tp {plan.kind = #plan.kind<input>, plan.names = ["d"]},
                     %w: !whole {plan.kind = #plan.kind<input>, plan.names = ["w"]})
     -> (!whole {plan.name = "a"}, !whole {plan.name = "b"}, !whole {plan.name = "c"}, !whole {plan.name = "d"}, !flat {plan.name = "f"}) {
-  // CHECK: %[[T0:.*]] = sched.start all_reduce %{{.*}} over @dp on @communication sequence 0
+  // CHECK: %[[T0:.*]] = sched.start all_reduce %{{.*}} over @dp on @communication.dp sequence 0
   // CHECK-NEXT: %[[R0:.*]] = sched.wait %[[T0]]
   // CHECK-NEXT: sched.free
   // CHECK-NEXT: %{{.*}}:2 = sched.unpack %[[R0]]
   // CHECK-NEXT: sched.free %[[R0]]
-  // CHECK-NEXT: %[[T1:.*]] = sched.start all_reduce %{{[0-9]+}} over @dp on @communication sequence 1
-  // CHECK-NEXT: %[[T2:.*]] = sched.start all_reduce %{{[0-9]+}} over @tp on @communication sequence 2
+  // CHECK-NEXT: %[[T1:.*]] = sched.start all_reduce %{{[0-9]+}} over @dp on @communication.dp sequence 1
+  // CHECK-NEXT: %[[T2:.*]] = sched.start all_reduce %{{[0-9]+}} over @tp on @communication.tp sequence 2
   // CHECK-NEXT: %[[F:.*]] = sched.slice %{{.*}} on @compute : <[8], f32> -> <[8], f32, flat = {0:(1)2}>
   // CHECK-NEXT: sched.wait %[[T1]]
   // CHECK-NEXT: sched.wait %[[T2]]

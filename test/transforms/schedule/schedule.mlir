@@ -40,7 +40,7 @@ func.func @forward(
   %p = plan.call "aten.linear.default"(%r, %down) {input = #base.operand<0>, weight = #base.operand<1>} in "down"
     : (tensor<8x28xf32, #plan.sharding<[{"dp"}, {"tp"}]>>, tensor<8x28xf32, #plan.sharding<[{}, {"tp"}]>>)
     -> tensor<8x8xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>>
-  // CHECK-NEXT: %[[T:.*]] = sched.start all_reduce %[[P]] over @tp on @communication sequence 0 because "rowwise tp"
+  // CHECK-NEXT: %[[T:.*]] = sched.start all_reduce %[[P]] over @tp on @communication.tp sequence 0 because "rowwise tp"
   // CHECK-NEXT: %[[Y:.*]] = sched.wait %[[T]] on @compute
   // CHECK-NEXT: sched.free %[[P]] on @compute
   %y = plan.all_reduce %p [#plan.axis<"tp">] because "rowwise tp"

@@ -252,7 +252,7 @@ const WrongSchedule flatCases[] = {
        std::rotate(forwardOf(s).instructions.begin() + waitBucket, forwardOf(s).instructions.end() - 1,
                    forwardOf(s).instructions.end());
      },
-     "instructions[12]: values[0]: value 15 is freed before the wait of a collective that reads it"},
+     "instructions[12]: values[0]: value 15 is freed before the wait of what reads it"},
     {"UsedInFlight",
      [](ScheduleT &s) {
        add(s, valueAt(s, otherCut), {artifact::AxisRef(1, 1, 3)});

@@ -95,7 +95,7 @@ artifact::FreeT freeOf(std::vector<int> values) {
 const WrongSchedule lifetimeCases[] = {
     {"FreeUnknown", [](ScheduleT &s) { append(s, freeOf({7})); }, "8]: values[0]: value 7 of 7"},
     {"FreeArriving", [](ScheduleT &s) { instructionAt(s, waitGather).action.Set(freeOf({whole})); },
-     "6]: values[0]: value 6 is used before the wait of its collective"},
+     "6]: values[0]: value 6 is used before the wait that gives it"},
     {"SequenceNegative", [](ScheduleT &s) { startOf(s, startSum).sequence = -1; }, "1]: sequence -1 after -1"},
     {"ReadByTwo", // the first wait completes one of the two collectives that read `part`
      [](ScheduleT &s) {
@@ -109,7 +109,7 @@ const WrongSchedule lifetimeCases[] = {
                    forwardOf(s).instructions.end());
        append(s, waitFor(2));
      },
-     "8]: values[0]: value 5 is freed before the wait of a collective that reads it"},
+     "8]: values[0]: value 5 is freed before the wait of what reads it"},
     {"OutputOfTheProgramIsFreed",
      [](ScheduleT &s) {
        append(s, freeOf({whole}));
@@ -139,22 +139,22 @@ const WrongSchedule lifetimeCases[] = {
        std::rotate(forwardOf(s).instructions.begin() + waitGather, forwardOf(s).instructions.end() - 1,
                    forwardOf(s).instructions.end());
      },
-     "6]: overwrites[0]: value 5 is overwritten before the wait of a collective that reads it"},
+     "6]: overwrites[0]: value 5 is overwritten before the wait of what reads it"},
     {"FreeTwice", [](ScheduleT &s) { instructionAt(s, freeProduct).action.AsFree()->values = {product, product}; },
      "3]: values[1]: value 3 is used after it was freed"},
     {"FreeUndefined", [](ScheduleT &s) { instructionAt(s, freeProduct).action.AsFree()->values = {whole}; },
      "3]: values[0]: value 6 is used before it is defined"},
     {"FreeInFlight",
      [](ScheduleT &s) { std::swap(instructionAt(s, waitSum).action, instructionAt(s, freeProduct).action); },
-     "2]: values[0]: value 3 is freed before the wait of a collective that reads it"},
+     "2]: values[0]: value 3 is freed before the wait of what reads it"},
     {"UseAfterFree", [](ScheduleT &s) { instructionAt(s, slicePart).action.AsSlice()->input = product; },
      "4]: input: value 3 is used after it was freed"},
     {"UseInFlight",
      [](ScheduleT &s) { std::swap(instructionAt(s, waitSum).action, instructionAt(s, slicePart).action); },
-     "2]: input: value 4 is used before the wait of its collective"},
-    {"WaitTwice", [](ScheduleT &s) { append(s, waitFor(1)); }, "8]: no collective 1 is in flight"},
+     "2]: input: value 4 is used before the wait that gives it"},
+    {"WaitTwice", [](ScheduleT &s) { append(s, waitFor(1)); }, "8]: no collective or copy 1 is in flight"},
     {"WaitUnknown", [](ScheduleT &s) { instructionAt(s, waitSum).action.AsWait()->sequence = 5; },
-     "2]: no collective 5 is in flight"},
+     "2]: no collective or copy 5 is in flight"},
     {"Sequence", [](ScheduleT &s) { startOf(s, startGather).sequence = 0; }, "5]: sequence 0 after 0"},
     {"OverwritesOnTheHost",
      [](ScheduleT &s) {
@@ -167,6 +167,77 @@ const WrongSchedule lifetimeCases[] = {
     {"SlicesToTheHost", [](ScheduleT &s) { valueOf(s, part).host = true; }, "4]: value 5 is on the host"},
 };
 
+/// Appends a copy of a value to the host, as value 7, and returns it.
+artifact::CopyT &appendCopy(ScheduleT &s, int32_t from) {
+  forwardOf(s).values.push_back(std::make_unique<artifact::ValueT>(valueOf(s, from)));
+  forwardOf(s).values.back()->host = true;
+  artifact::CopyT copy;
+  copy.input = from;
+  copy.output = testValueCount;
+  copy.sequence = 2;
+  append(s, copy);
+  return *forwardOf(s).instructions.back()->action.AsCopy();
+}
+
+/// The same with a target, value 8.
+artifact::CopyT &appendCopyInto(ScheduleT &s, bool isOnHost) {
+  artifact::CopyT &copy = appendCopy(s, whole);
+  forwardOf(s).values.push_back(std::make_unique<artifact::ValueT>(valueOf(s, testValueCount)));
+  forwardOf(s).values.back()->host = isOnHost;
+  artifact::ComputeT made;
+  made.target = "aten.new_zeros.default";
+  made.outputs = {testValueCount + 1};
+  append(s, made);
+  std::swap(forwardOf(s).instructions.rbegin()[0], forwardOf(s).instructions.rbegin()[1]);
+  copy.target = testValueCount + 1;
+  return copy;
+}
+
+const WrongSchedule copyCases[] = {
+    {"SameMemory", [](ScheduleT &s) { appendCopy(s, whole), valueOf(s, testValueCount).host = false; },
+     "8]: value 7 is in the same memory as the input 6"},
+    {"OtherTensor", [](ScheduleT &s) { appendCopy(s, whole), valueOf(s, testValueCount).dims[0]->extent = 1; },
+     "8]: output: the global shape changes"},
+    {"Input", [](ScheduleT &s) { appendCopy(s, whole).input = product; },
+     "8]: input: value 3 is used after it was freed"},
+    {"Output", [](ScheduleT &s) { appendCopy(s, whole).output = input; }, "8]: output: value 2 is defined twice"},
+    {"Sequence", [](ScheduleT &s) { appendCopy(s, whole).sequence = 1; }, "8]: sequence 1 after 1"},
+    {"Target", [](ScheduleT &s) { appendCopy(s, whole).target = 77; }, "8]: target: value 77 of 8"},
+    {"TargetInTheMemoryOfTheInput", [](ScheduleT &s) { appendCopyInto(s, /*isOnHost=*/false); },
+     "9]: target 8 is in the memory of the input"},
+    {"TargetIsOver",
+     [](ScheduleT &s) {
+       appendCopyInto(s, /*isOnHost=*/true);
+       append(s, waitFor(2));
+       appendCopy(s, whole).output = testValueCount + 2;
+       forwardOf(s).instructions.back()->action.AsCopy()->target = testValueCount + 1;
+     },
+     "11]: target: value 8 is used after it was overwritten"},
+    {"UsedInFlight",
+     [](ScheduleT &s) {
+       appendCopy(s, whole);
+       append(s, freeOf({testValueCount}));
+     },
+     "9]: values[0]: value 7 is used before the wait that gives it"},
+    {"InputFreedInFlight",
+     [](ScheduleT &s) {
+       appendCopy(s, whole);
+       append(s, freeOf({whole}));
+       append(s, waitFor(2));
+     },
+     "9]: values[0]: value 6 is freed before the wait of what reads it"},
+    {"InputOverwrittenInFlight",
+     [](ScheduleT &s) {
+       appendCopy(s, whole);
+       artifact::ComputeT step;
+       step.target = "aten.zero_.default";
+       step.overwrites = {whole};
+       append(s, step);
+     },
+     "9]: overwrites[0]: value 6 is overwritten before the wait of what reads it"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Copy, VerifyInstructions, testing::ValuesIn(copyCases), nameOfCase);
 INSTANTIATE_TEST_SUITE_P(Compute, VerifyInstructions, testing::ValuesIn(computeCases), nameOfCase);
 INSTANTIATE_TEST_SUITE_P(Lifetime, VerifyInstructions, testing::ValuesIn(lifetimeCases), nameOfCase);
 
@@ -174,7 +245,16 @@ TEST(InstructionOrder, AStartNeedsAWait) {
   ScheduleT schedule = buildSchedule();
   erase(schedule, freePart);
   erase(schedule, waitGather);
-  EXPECT_EQ(verificationError(schedule), "programs[0]: collective 1 has no wait");
+  EXPECT_EQ(verificationError(schedule), "programs[0]: collective or copy 1 has no wait");
+}
+
+TEST(InstructionOrder, ACopyNeedsAWait) {
+  ScheduleT schedule = buildSchedule();
+  appendCopyInto(schedule, /*isOnHost=*/true);
+  EXPECT_EQ(verificationError(schedule), "programs[0]: collective or copy 2 has no wait");
+  append(schedule, waitFor(2));
+  append(schedule, freeOf({testValueCount}));
+  EXPECT_EQ(verificationError(schedule), "");
 }
 
 TEST(InstructionOrder, TheInputOfACollectiveMayBeReadInFlight) {

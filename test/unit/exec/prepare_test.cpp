@@ -16,6 +16,7 @@ void withSteps(const ScheduleBuilder &builder,
                const std::function<void(std::vector<std::unique_ptr<Step>> &, const LoadedSchedule &)> &body,
                const OutputNames *asked = nullptr) {
   LoadedSchedule loaded(builder);
+  CopyLanes lanes;
   auto statuses = runThreads(1, {.timeout = std::chrono::seconds(20)}, [&](World &world) -> Status {
     Groups groups;
     if (loaded.schedule().communicators())
@@ -23,7 +24,7 @@ void withSteps(const ScheduleBuilder &builder,
         MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createGroup({0}, communicator->name()->str()));
         groups.push_back(std::move(group));
       }
-    MESHPLAN_ASSIGN_OR_RETURN(auto steps, prepareSteps(loaded.view(0), groups, asked));
+    MESHPLAN_ASSIGN_OR_RETURN(auto steps, prepareSteps(loaded.view(0), groups, lanes, asked));
     body(steps, loaded);
     return Status();
   });
@@ -32,7 +33,8 @@ void withSteps(const ScheduleBuilder &builder,
 
 std::string scheduleRefusal(const ScheduleBuilder &builder) {
   LoadedSchedule loaded(builder);
-  return prepareSteps(loaded.view(0), Groups()).status().message();
+  CopyLanes lanes;
+  return prepareSteps(loaded.view(0), Groups(), lanes).status().message();
 }
 
 } // namespace

@@ -225,6 +225,18 @@ void ScheduleBuilder::slice(int input, int output) {
   add(std::move(action));
 }
 
+void ScheduleBuilder::onHost(int value) { program().values[value]->host = true; }
+
+void ScheduleBuilder::copy(int input, int output, int target) {
+  artifact::CopyT action;
+  action.input = input;
+  action.output = output;
+  action.target = target;
+  action.sequence = nextSequence;
+  add(std::move(action));
+  wait();
+}
+
 void ScheduleBuilder::free(std::vector<int> values) {
   artifact::FreeT action;
   action.values = values;

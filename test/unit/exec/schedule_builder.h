@@ -60,6 +60,10 @@ public:
   void buffer(std::string name, std::vector<int> values, bool registered = false);
   void slice(int input, int output);
   void free(std::vector<int> values);
+  /// Puts a value into host memory.
+  void onHost(int value);
+  /// Copy and Wait.
+  void copy(int input, int output, int target = -1);
 
   /// Instructions from here on come from this module and this line of "test.plan".
   void origin(std::string module, int line, std::string text);

@@ -16,7 +16,7 @@ TEST(ReportJson, AnEmptyReportHasEveryKey) {
     "memory": {"parameters": {"largest": 0, "least": 0}, "constants": {"largest": 0, "least": 0},
                "inputs": {"largest": 0, "least": 0}, "states": {"largest": 0, "least": 0}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0},
                "host_parameters": {"largest": 0, "least": 0}, "host_states": {"largest": 0, "least": 0}, "host_peak": 0}, "at_peak": null, "evaluation": null,
-    "time": {"compute_ns": 0, "communication_ns": 0},
+    "time": {"compute_ns": 0, "communication_ns": 0, "copies_ns": 0},
     "communicators": [], "activation_sums": [], "statements": [], "derivatives": [], "machine": null, "without_cost": [], "parameters": []})"));
 }
 
@@ -28,7 +28,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
   report.coverage = {{"a.plan:3", "lm_head: colwise tp", 1, 61, "modules"}};
   report.memory = {{10, 9}, {8, 7}, {6, 5}, {44, 33}, {4, 3}, {}, {20, 19}, {18, 17}, 99, {13, 12}};
   report.memory.atPeak = {"aten.mm.default", "a", {{"w", "a", 2, 16}}, {"", "", 3, 5}};
-  report.time = {55, 66};
+  report.time = {55, 66, 77};
   report.communicators = {{"tp", {"tp"}, 3, {{"all_gather", 1, 2}}}};
   report.activationSums = {{"bf16", "f32", 4, 1024, 2048}};
   report.statements = {{"a.plan", 3, 5, "rowwise tp", "tp", {"all_reduce", 4, 1024}}};
@@ -51,7 +51,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
     "at_peak": {"operator": "aten.mm.default", "module": "a",
                 "held": [{"tensor": "w", "module": "a", "count": 2, "bytes": 16}], "others": {"count": 3, "bytes": 5}},
     "evaluation": {"peak": {"largest": 13, "least": 12}},
-    "time": {"compute_ns": 55, "communication_ns": 66},
+    "time": {"compute_ns": 55, "communication_ns": 66, "copies_ns": 77},
     "communicators": [{"name": "tp", "axes": ["tp"], "ranks": 3,
                        "collectives": [{"kind": "all_gather", "count": 1, "bytes": 2}]}],
     "activation_sums": [{"dtype": "bf16", "count": 4, "bytes": 1024, "other_dtype": "f32", "other_bytes": 2048}],

@@ -25,7 +25,7 @@ protected:
   const scheduling::Problem &problemOf(StringRef text) {
     readOnMesh(2, 2, text);
     LayoutTable layouts(mesh());
-    communicators = CommunicatorTable();
+    communicators = CommunicatorTable(mesh());
     projected = *project(function(), clusterOfPreset(*findClusterPreset("cpu")), layouts, communicators);
     llvm::Error error = projected.problem.check();
     EXPECT_FALSE(static_cast<bool>(error)) << llvm::toString(std::move(error));
@@ -53,7 +53,7 @@ protected:
   }
 
   ProjectedFunction projected;
-  CommunicatorTable communicators;
+  CommunicatorTable communicators{plan::MeshOp()};
 
 private:
   /// "5x3 {}, {\"tp\"}" as a type; the text after "]" is kept.
@@ -99,6 +99,42 @@ func.func @f(%w: !whole, %x: !whole) -> (!whole, !whole, !whole, !whole) {
   EXPECT_EQ(projected.operations.size(), problem.operations.size());
 }
 
+TEST_F(ProjectFunction, CopiesBetweenDeviceAndHostHaveALaneForEachDirection) {
+  const scheduling::Problem &problem = problemOf(R"(
+!x = tensor<1000000xf32, #plan.sharding<[{}]>>
+func.func @f(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}) -> (!x {plan.updates = #plan.argument<parameter "w">}) {
+  %0 = plan.call "meshplan.to_host"(%w) {self = #base.operand<0>} {plan.host} : (!x) -> !x
+  %1 = plan.call "aten.exp.default"(%0) {self = #base.operand<0>} {plan.host} : (!x) -> !x
+  %2 = plan.call "meshplan.assign"(%w, %1) {self = #base.operand<0>, source = #base.operand<1>} : (!x, !x) -> !x
+  return %2 : !x
+})");
+  std::vector<std::string> lanes, links;
+  for (const scheduling::Operation &operation : problem.operations) {
+    lanes.push_back(problem.lanes[operation.lane].name);
+    if (problem.isAsynchronous(operation))
+      links.push_back(problem.links[operation.transfers.front().link].name);
+  }
+  EXPECT_THAT(lanes, ElementsAre("copies.to_host", "compute", "copies.to_device"));
+  EXPECT_THAT(links, ElementsAre("to host", "to device"));
+  EXPECT_EQ(problem.lanes[problem.operations[0].lane].kind, scheduling::LaneKind::copies);
+  // On a CPU a copy reads and writes the memory of the host.
+  Cluster cluster = clusterOfPreset(*findClusterPreset("cpu"));
+  for (unsigned copy : {0, 2})
+    EXPECT_NEAR(static_cast<double>(problem.timeAlone(problem.operations[copy])), 2 * 4e6 / cluster.hostBytes * 1e9, 2);
+  // The assignment writes in place of the parameter, after the copy that reads the old elements.
+  const scheduling::Operation &assign = problem.operations[2];
+  EXPECT_THAT(assign.consumed, ElementsAre(2, 0));
+  EXPECT_THAT(assign.overwritten, ElementsAre(0));
+  EXPECT_THAT(assign.after, ElementsAre(0));
+  EXPECT_EQ(problem.buffers[3].viewOf, 0);
+  EXPECT_THAT(problem.buffers[3].bytes, ElementsAre(0, 0));
+  std::vector<bool> isOnHost;
+  for (const scheduling::Buffer &buffer : problem.buffers)
+    isOnHost.push_back(buffer.memory == scheduling::Memory::host);
+  EXPECT_THAT(isOnHost, ElementsAre(false, true, true, false));
+  EXPECT_THAT(communicators.streams(), ElementsAre("compute", "copies.to_device", "copies.to_host"));
+}
+
 TEST_F(ProjectFunction, CollectivesRunBesideWhatIsComputed) {
   const scheduling::Problem &problem = problemOf(R"(
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
@@ -115,8 +151,41 @@ func.func @f(%x: !whole) -> !whole {
     lanes.push_back(operation.lane);
     collective.push_back(operation.isCollective());
   }
-  EXPECT_THAT(lanes, ElementsAre(computeLane, communicationLane, computeLane));
+  EXPECT_THAT(lanes, ElementsAre(computeLane, 1, computeLane));
   EXPECT_THAT(collective, ElementsAre(false, true, false));
+}
+
+TEST_F(ProjectFunction, EachCommunicatorThatIsUsedHasALane) {
+  const scheduling::Problem &problem = problemOf(R"(
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!tp = tensor<8xf32, #plan.sharding<[{"tp"}]>>
+!dp = tensor<8xf32, #plan.sharding<[{"dp"}]>>
+func.func @f(%x: !tp, %y: !dp) -> (!whole, !whole, !whole) {
+  %0 = plan.all_gather %x [#plan.axis<"tp">] dim 0 : !tp -> !whole
+  %1 = plan.all_gather %y [#plan.axis<"dp">] dim 0 : !dp -> !whole
+  %2 = plan.all_gather %x [#plan.axis<"tp">] dim 0 : !tp -> !whole
+  return %0, %1, %2 : !whole, !whole, !whole
+})");
+  std::vector<std::string> lanes;
+  for (const scheduling::Operation &operation : problem.operations)
+    lanes.push_back(problem.lanes[operation.lane].name);
+  EXPECT_THAT(lanes, ElementsAre("communication.tp", "communication.dp", "communication.tp"));
+  EXPECT_EQ(problem.lanes.size(), 3u);
+  problemOf(R"(
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+func.func @f(%x: !whole) -> !whole {
+  return %x : !whole
+})");
+  EXPECT_EQ(projected.problem.lanes.size(), 1u);
+}
+
+TEST_F(ProjectFunction, StreamsAreNamedApartFromCommunicators) {
+  readModule("plan.mesh [#base.mesh_axis<\"compute\" = 2>, #base.mesh_axis<\"communication\" = 2>]");
+  LayoutTable layouts(mesh());
+  CommunicatorTable table(mesh());
+  table.get(attribute<ArrayAttr>("[#plan.axis<\"compute\">]"), layouts);
+  EXPECT_EQ(table.computeStream(), "compute_");
+  EXPECT_EQ(table.streamOf(0), "communication_.compute");
 }
 
 TEST_F(ProjectFunction, EachListOfAxesHasOneCommunicator) {

@@ -42,7 +42,7 @@ protected:
   std::vector<std::string> write(StringRef text, std::vector<Step> steps) {
     readModule(text);
     LayoutTable layouts(plan::roleOf(function()) == base::ProgramRole::reference ? plan::MeshOp() : mesh());
-    CommunicatorTable communicators;
+    CommunicatorTable communicators(mesh());
     Cluster cluster = clusterOfPreset(*findClusterPreset("cpu"));
     FailureOr<ProjectedFunction> projection = project(function(), cluster, layouts, communicators);
     EXPECT_TRUE(succeeded(projection));
@@ -78,13 +78,13 @@ TEST_F(WriteProgram, EveryStepIsAnOp) {
   EXPECT_THAT(
       write(gathered, inOrder),
       ElementsAre("sched.mesh [#base.mesh_axis<\"tp\" = 2>]", "sched.communicator @tp over [#sched.axis<0:(1)2>]",
-                  "sched.stream @compute", "sched.stream @communication", HasSubstr("sched.program @forward memory"),
+                  "sched.stream @compute", "sched.stream @communication.tp", HasSubstr("sched.program @forward memory"),
                   HasSubstr("sched.parameter [\"w\", \"tied\"] trainable : <[8], f32>"),
                   HasSubstr("sched.input \"x\" dims [\"batch\"] : <[8], f32>"),
                   HasSubstr("sched.parameter [\"arg2\"] : <[8], f32>"),
                   HasSubstr("sched.constant \"one\" dense<1.000000e+00> : tensor<8xf32> : <[8], f32>"),
                   HasSubstr("sched.slice %1 on @compute : <[8], f32> -> <[8 over {0:(1)2}], f32>"),
-                  HasSubstr("all_gather %4 dim 0 over @tp on @communication sequence 0 because "
+                  HasSubstr("all_gather %4 dim 0 over @tp on @communication.tp sequence 0 because "
                             "\"colwise tp\" : !sched.tensor<[8 over {0:(1)2}], f32> -> <!sched.tensor<[8], f32>>"),
                   HasSubstr("sched.wait %5 on @compute"), HasSubstr("sched.free %4 on @compute"),
                   HasSubstr("sched.compute \"aten.add.Tensor\"(%6, %0) {dtype = f32, list = [#base.operand<1>, unit], "
@@ -160,13 +160,12 @@ func.func @step(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], p
 )";
 
 TEST_F(WriteProgram, WhatLiesOnTheHostIsMarkedAndCountedApart) {
-  std::vector<std::string> lines = write(offloaded, {{StepKind::run, 0}, {StepKind::run, 1}, {StepKind::free, 4}});
+  std::vector<std::string> lines = write(offloaded, {{StepKind::start, 0}, {StepKind::wait, 0}, {StepKind::run, 1}, {StepKind::free, 4}});
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.parameter [\"w\"] trainable host : <[8], f32>")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("\"w.momentum_buffer\" of \"w\" host : <[8], f32>")));
-  EXPECT_THAT(lines,
-              testing::Contains(HasSubstr("\"meshplan.to_host\"(%1) {self = #base.operand<0>} on @compute host")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.copy %1 host on @copies.to_host sequence 0 : ")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("overwrites [0, 2] on @compute host")));
-  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.gradient %4 of %0")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.gradient %5 of %0")));
   sched::MemoryAttr memory = *program().getMemory();
   EXPECT_EQ(memory.getParameters(), 0);
   EXPECT_EQ(memory.getStates(), 0);
@@ -246,10 +245,10 @@ func.func @forward(%r: !rows {plan.kind = #plan.kind<input>}, %a: !addend {plan.
   steps.push_back({StepKind::free, 2});
   std::vector<std::string> lines = write(collectives, steps);
   for (StringRef text : {"sched.pack %0 on @compute : !sched.packed<<[8 over {0:(1)2}, 8], f32>>",
-                         "all_to_all %2 from 0 dim 1 over @tp on @communication sequence 0",
-                         "all_reduce %1 over @tp on @communication sequence 1",
-                         "reduce_scatter %1 dim 0 over @tp on @communication sequence 2",
-                         "permute %0 over @tp on @communication sequence 3"})
+                         "all_to_all %2 from 0 dim 1 over @tp on @communication.tp sequence 0",
+                         "all_reduce %1 over @tp on @communication.tp sequence 1",
+                         "reduce_scatter %1 dim 0 over @tp on @communication.tp sequence 2",
+                         "permute %0 over @tp on @communication.tp sequence 3"})
     EXPECT_THAT(lines, testing::Contains(HasSubstr(text.str())));
 }
 

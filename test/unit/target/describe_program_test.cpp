@@ -152,12 +152,19 @@ TEST_F(DescribeProgram, StepsOfEveryKind) {
   SliceT slice;
   slice.input = 0;
   instruction(slice);
+  CopyT copy;
+  copy.input = 3;
+  copy.sequence = 6;
+  instruction(copy);
+  copy.target = 2;
+  instruction(copy);
   FreeT free;
   free.values = {0, 3};
   instruction(free);
   EXPECT_THAT(lines(), ElementsAre("program p", "s1: v0 f32[4] = start 5 all_to_all v0 from 1 dim 0 over tp",
                                    "s0: v0 f32[4] = start 5 reduce_scatter v0 dim 0 sum over tp  origin 2",
-                                   "s0: wait 5", "s0: v0 f32[4] = slice v0", "s0: free v0, v3"));
+                                   "s0: wait 5", "s0: v0 f32[4] = slice v0", "s0: v0 f32[4] = copy 6 v3",
+                                   "s0: v0 f32[4] = copy 6 v3 into v2", "s0: free v0, v3"));
 }
 
 TEST_F(DescribeProgram, ParametersConstantsAndMemory) {

@@ -265,6 +265,34 @@ TEST_F(ProgramSerializer, AWaitNamesItsStart) {
   EXPECT_EQ(table->instructions[5]->action.AsWait()->sequence, 0);
 }
 
+TEST_F(ProgramSerializer, ACopyGivesAValueInTheOtherMemoryFromItsStartOn) {
+  auto table = right(R"(
+    %w = sched.parameter ["w"] host : <[4], f32>
+    %t = sched.copy %w on @communication sequence 0 : <[4], f32> -> <!sched.tensor<[4], f32>>
+    %c = sched.wait %t on @compute : !sched.token<!sched.tensor<[4], f32>>
+    %u = sched.copy %c host on @communication sequence 1 : <[4], f32> -> <!sched.tensor<[4], f32>> into %w : !sched.tensor<[4], f32>
+    %h = sched.wait %u on @compute : !sched.token<!sched.tensor<[4], f32>>
+    sched.free %c on @compute : !sched.tensor<[4], f32>
+    sched.update %h to %w : <[4], f32> to <[4], f32>)");
+  ASSERT_EQ(table->values.size(), 3u);
+  EXPECT_FALSE(table->values[1]->host);
+  EXPECT_TRUE(table->values[2]->host);
+  ASSERT_EQ(table->instructions.size(), 5u);
+  const artifact::CopyT &there = *table->instructions[0]->action.AsCopy();
+  EXPECT_EQ(there.input, 0);
+  EXPECT_EQ(there.output, 1);
+  EXPECT_EQ(there.target, -1);
+  EXPECT_EQ(table->instructions[1]->action.AsWait()->sequence, 0);
+  const artifact::CopyT &back = *table->instructions[2]->action.AsCopy();
+  EXPECT_EQ(back.input, 1);
+  EXPECT_EQ(back.output, 2);
+  EXPECT_EQ(back.target, 0);
+  EXPECT_EQ(back.sequence, 1);
+  EXPECT_EQ(table->instructions[3]->action.AsWait()->sequence, 1);
+  EXPECT_EQ(table->instructions[2]->stream, 4);
+  EXPECT_EQ(table->instructions[3]->stream, 3);
+}
+
 TEST_F(ProgramSerializer, AFreeNamesItsValuesAndHasNoOrigin) {
   auto table = right(overlapped);
   ASSERT_EQ(table->instructions.size(), 8u);

@@ -103,12 +103,11 @@ TEST(OptimizerCallTest, WhatItChangesElsewhere) {
     artifact::ProgramT &program = step.step();
     artifact::ComputeT &own = step.call("meshplan.sgd");
     auto argument = std::ranges::find(own.args, "parameter", [](const auto &arg) { return arg->name; });
-    artifact::ComputeT copy;
-    copy.target = "meshplan.to_device";
-    add(copy, tensorArg("self", step.w));
-    copy.outputs = {static_cast<int>(program.values.size())};
+    artifact::CopyT copy;
+    copy.input = step.w;
+    copy.output = static_cast<int>(program.values.size());
     program.values.push_back(std::make_unique<artifact::ValueT>(*program.values[step.w]));
-    (*argument)->values = copy.outputs;
+    (*argument)->values = {copy.output};
     auto instruction = std::make_unique<artifact::InstructionT>();
     instruction->action.Set(std::move(copy));
     program.instructions.insert(program.instructions.begin(), std::move(instruction));

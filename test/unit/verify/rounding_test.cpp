@@ -93,7 +93,8 @@ TEST(RoundingTest, ParametersThatAreGatheredInFewerDigits) {
 TEST(RoundingTest, ParametersThatComeFromTheHost) {
   GatheredParameter rounded(DType::f32);
   int onDevice = rounded.builder.value({{4}}, DType::bf16);
-  rounded.builder.compute("meshplan.to_device", {tensorArg("self", rounded.gathered)}, {onDevice});
+  rounded.builder.onHost(rounded.gathered);
+  rounded.builder.copy(rounded.gathered, onDevice);
   GatheredParameter::widen(rounded.builder, onDevice);
   EXPECT_NE(rounded.refusal(), "");
 }

@@ -272,8 +272,6 @@ static void defineTraining(torch::Library &library) {
               "Tensor step, Tensor? factor=None, Tensor? nonfinite=None, *, float rate, float dampening, "
               "float weight_decay, bool nesterov) -> (Tensor(a!), Tensor(b!))",
               boxed<&callSgdMomentum>());
-  library.def("to_host(Tensor self) -> Tensor", &toHost);
-  library.def("to_device(Tensor self) -> Tensor", &toDevice);
   library.def("assign(Tensor(a!) self, Tensor source) -> Tensor(a!)", &assign);
   library.def("accumulate(Tensor(a!) self, Tensor addend) -> Tensor(a!)", &accumulate);
   library.def("take_microbatch(Tensor(a) self, Tensor index, int dim, int count) -> Tensor(a)", &takeMicrobatch);

@@ -1,8 +1,9 @@
 //===- fake_device.h - a GPU for tests without a GPU ------------*- C++ -*-===//
 //
 // Tensors of cuda:0 whose elements are in host memory. LibTorch's only kernels for them create and copy tensors.
-// Non-blocking copies from the host run when a thread waits for the stream. For a single thread of a program that does
-// not open LibTorch's CUDA part.
+// Streams and events are as late as a device may be: what is enqueued on a stream, copies among it, runs when the host
+// waits for the stream or for an event that comes later on it, or when another stream that runs waits for such an event.
+// For a single thread of a program that does not open LibTorch's CUDA part.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,5 +1,7 @@
-//===- transfers_test.cpp - copies of tensors that the host changes -------===//
+//===- transfers_test.cpp - copies between host and device ----------------===//
 
+#include "runtime/tensor/copy_lane.h"
+#include "runtime/tensor/torch/access.h"
 #include "test/unit/tensor/call_helper.h"
 #include "test/unit/tensor/device/fake_device.h"
 
@@ -52,11 +54,26 @@ void assign(const at::Tensor &parameter) {
   callNamed("meshplan.assign", {{"self", parameter}, {"source", at::zeros({4})}});
 }
 
-/// The content of a copy to the device if the host changes the tensor right after the call.
+void accumulate(const at::Tensor &parameter) {
+  callNamed("meshplan.accumulate", {{"self", parameter}, {"addend", ones()}});
+}
+
+at::Tensor emptyOnDevice() { return at::empty({4}, at::TensorOptions().device(c10::Device(c10::kCUDA, 0))); }
+
+std::unique_ptr<PendingCopy> mustStart(CopyLane &lane, const at::Tensor &from, const at::Tensor &into) {
+  auto pending = lane.start(wrap(from), wrap(into));
+  EXPECT_TRUE(pending.ok()) << pending.status().message();
+  return *std::move(pending);
+}
+
+/// The elements as they are, without waiting for anything.
+at::Tensor now(const at::Tensor &tensor) { return at::from_blob(tensor.data_ptr(), {4}).clone(); }
+
+/// The content of a copy to the device if the host changes the tensor right after the wait.
 template <typename Change> at::Tensor copiedBefore(const Change &change) {
-  at::Tensor parameter = ones();
-  at::Tensor copy = callNamed("meshplan.to_device", {{"self", parameter}})[0];
-  EXPECT_FALSE(copy.is_cpu());
+  CopyLane lane(CopyDirection::toDevice);
+  at::Tensor parameter = ones(), copy = emptyOnDevice();
+  EXPECT_TRUE(mustStart(lane, parameter, copy)->wait().ok());
   change(parameter);
   EXPECT_FALSE(at::equal(parameter, ones())) << "something has changed";
   return copy.cpu();
@@ -64,12 +81,53 @@ template <typename Change> at::Tensor copiedBefore(const Change &change) {
 
 } // namespace
 
+TEST(Transfers, TheHostDoesNotWaitForCopiesToTheDevice) {
+  FakeDeviceScope scope;
+  CopyLane lane(CopyDirection::toDevice);
+  at::Tensor parameter = ones(), copy = onFakeDevice(at::zeros({4})), read = emptyOnDevice();
+  EXPECT_TRUE(mustStart(lane, parameter, copy)->wait().ok());
+  read.copy_(copy, /*non_blocking=*/true);
+  EXPECT_TRUE(at::equal(now(copy), at::zeros({4}))) << "nothing has waited";
+  EXPECT_TRUE(at::equal(read.cpu(), ones())) << "what the device computes after the wait reads the copy";
+}
+
+TEST(Transfers, TheHostWaitsForCopiesFromTheDevice) {
+  FakeDeviceScope scope;
+  CopyLane lane(CopyDirection::toHost);
+  at::Tensor gradient = onFakeDevice(at::zeros({4})), host = at::zeros({4}), source = ones();
+  // Enqueued before the start, so the copy reads it.
+  gradient.copy_(source, /*non_blocking=*/true);
+  std::unique_ptr<PendingCopy> pending = mustStart(lane, gradient, host);
+  EXPECT_TRUE(at::equal(host, at::zeros({4}))) << "nothing has waited";
+  EXPECT_TRUE(pending->wait().ok());
+  EXPECT_TRUE(at::equal(host, ones()));
+}
+
+TEST(Transfers, ACopyThatIsNotWaitedForEndsBeforeItsTensorsAreFreed) {
+  FakeDeviceScope scope;
+  for (CopyDirection direction : {CopyDirection::toDevice, CopyDirection::toHost}) {
+    CopyLane lane(direction);
+    bool toHost = direction == CopyDirection::toHost;
+    at::Tensor from = toHost ? onFakeDevice(ones()) : ones(), into = toHost ? at::zeros({4}) : emptyOnDevice();
+    mustStart(lane, from, into).reset();
+    EXPECT_TRUE(at::equal(now(into), ones()));
+  }
+}
+
+TEST(Transfers, ShapesDiffer) {
+  FakeDeviceScope scope;
+  CopyLane lane(CopyDirection::toDevice);
+  auto pending = lane.start(wrap(at::ones({5})), wrap(emptyOnDevice()));
+  EXPECT_EQ(pending.status().message(), "cannot copy [5] f32 into [4] f32");
+}
+
 TEST(Transfers, TheHostChangesNothingThatIsBeingCopied) {
   FakeDeviceScope scope;
   EXPECT_TRUE(at::equal(copiedBefore([](const at::Tensor &parameter) { sgd(parameter); }), ones()));
   EXPECT_TRUE(at::equal(copiedBefore([](const at::Tensor &parameter) { momentum(parameter); }), ones()));
   EXPECT_TRUE(at::equal(copiedBefore([](const at::Tensor &parameter) { adam(parameter); }), ones()));
   EXPECT_TRUE(at::equal(copiedBefore([](const at::Tensor &parameter) { assign(parameter); }), ones()));
+  EXPECT_TRUE(at::equal(copiedBefore([](const at::Tensor &parameter) { accumulate(parameter); }), ones()));
 }
 
 // The optimizer of an offloaded state runs on the host, while non-finite elements are counted on the device.

@@ -286,26 +286,4 @@ TEST(Optimizer, AStepThatIsSkipped) {
   EXPECT_FALSE(at::equal(parameter, before[0]));
 }
 
-TEST(Transfer, IsARowMajorCopy) {
-  auto pool = std::make_shared<MemoryPool>(), host = std::make_shared<MemoryPool>();
-  installPoolAllocator();
-  PoolScope pooled(pool, host);
-  at::Tensor tensor = at::arange(12, at::kFloat).view({3, 4}).t();
-  at::Tensor there, back;
-  {
-    HostScope onHost;
-    there = callNamed("meshplan.to_host", {{"self", tensor}})[0];
-  }
-  EXPECT_EQ(host->current(), 48);
-  int64_t before = pool->current();
-  back = callNamed("meshplan.to_device", {{"self", there}})[0];
-  EXPECT_EQ(pool->current(), before + 48);
-  for (const at::Tensor &copy : {there, back}) {
-    EXPECT_TRUE(at::equal(copy, tensor));
-    EXPECT_TRUE(copy.is_contiguous());
-    EXPECT_NE(copy.data_ptr(), tensor.data_ptr());
-  }
-  EXPECT_NE(there.data_ptr(), back.data_ptr());
-}
-
 } // namespace

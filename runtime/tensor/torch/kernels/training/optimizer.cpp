@@ -5,14 +5,14 @@
 // count of non-finite elements is not 0, nothing changes: on a CPU the host sees that and returns; on a GPU the kernel
 // is told, so that the host need not wait.
 //
-// Offloaded states are changed on the host while copies of them to the device may still be under way (toDevice does not
-// wait); beforeChange waits for these first.
+// Offloaded states are changed on the host while copies of them to the device may still be under way, because the wait
+// for such a copy does not block the host (copy_lane.h); beforeChange does.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tensor/torch/kernels/training/optimizer.h"
 
-#include "runtime/tensor/torch/device.h"
+#include "runtime/tensor/copy_lane.h"
 
 #include <ATen/ATen.h>
 
@@ -48,21 +48,13 @@ static std::optional<at::Tensor> foundNonfinite(const at::Tensor &parameter,
   return isTold ? std::optional(nonfinite->ne(0).to(at::kFloat)) : std::nullopt;
 }
 
-namespace {
-/// True if copies of host tensors to the thread's device may be in progress. A change of such a tensor must wait, or
-/// the copy would mix old and new elements.
-bool &areCopiesUnderWay() {
-  thread_local bool areUnderWay = false;
-  return areUnderWay;
-}
-
-void beforeChange(const at::Tensor &tensor) {
-  if (!tensor.is_cpu() || !std::exchange(areCopiesUnderWay(), false))
+/// A copy of a host tensor to the device that is still under way would mix old and new elements.
+static void beforeChange(const at::Tensor &tensor) {
+  if (!tensor.is_cpu())
     return;
-  Status status = synchronizeCompute();
+  Status status = finishHostReads();
   TORCH_CHECK(status.ok(), status.message());
 }
-} // namespace
 
 /// The kernels require the gradient to have the parameter's strides.
 static at::Tensor likeParameter(const at::Tensor &gradient, const at::Tensor &parameter) {
@@ -145,21 +137,6 @@ void meshplan::sgdStep(const OptimizerStep &step, at::Tensor momentum, const Sgd
     momentum.copy_(wide);
 }
 
-at::Tensor meshplan::toHost(const at::Tensor &self) {
-  auto options = self.options().device(at::kCPU).pinned_memory(!self.is_cpu());
-  at::Tensor copy = at::empty(self.sizes(), options).copy_(self);
-  // The synchronous copy has waited for the stream.
-  areCopiesUnderWay() &= self.is_cpu();
-  return copy;
-}
-
-at::Tensor meshplan::toDevice(const at::Tensor &self) {
-  at::Tensor copy = at::empty(self.sizes(), self.options().device(torchDevice(deviceOfThread())));
-  areCopiesUnderWay() |= !copy.is_cpu();
-  // The host does not wait: the copy overlaps with computation on the device.
-  return copy.copy_(self, /*non_blocking=*/true);
-}
-
 at::Tensor meshplan::assign(at::Tensor self, const at::Tensor &source) {
   checkShapes(self, {&source});
   beforeChange(self);
@@ -168,6 +145,7 @@ at::Tensor meshplan::assign(at::Tensor self, const at::Tensor &source) {
 
 at::Tensor meshplan::accumulate(at::Tensor self, const at::Tensor &addend) {
   checkShapes(self, {&addend});
+  beforeChange(self);
   return self.add_(addend);
 }
 

@@ -41,11 +41,6 @@ void adamStep(const OptimizerStep &step, at::Tensor average, at::Tensor squareAv
 /// torch.optim.SGD, without momentum if `momentum` is undefined. The first step sets the momentum to the gradient.
 void sgdStep(const OptimizerStep &step, at::Tensor momentum, const SgdNumbers &numbers);
 
-/// A row-major copy in host memory (pinned, if the tensor is on a GPU); and a copy on the thread's device. The elements
-/// are read before later work of the thread's stream.
-at::Tensor toHost(const at::Tensor &self);
-at::Tensor toDevice(const at::Tensor &self);
-
 /// Copies the elements of `source` to `self`, in its dtype, and returns it. They may be on different devices.
 at::Tensor assign(at::Tensor self, const at::Tensor &source);
 

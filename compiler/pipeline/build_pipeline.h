@@ -5,6 +5,7 @@
 
 #include "compiler/cluster/cluster.h"
 #include "compiler/pipeline/phases.h"
+#include "compiler/timing/step_times.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace meshplan {
@@ -15,6 +16,7 @@ struct PipelineOptions {
   bool reference = false;                 ///< keep the imported program, to be run on one rank
   std::string device = "cpu";             ///< whose kernels and autocast rules apply: cpu or cuda
   std::shared_ptr<const Cluster> cluster; ///< whose durations the schedule has; null: the preset cpu
+  std::vector<ProgramTimes> *times = nullptr; ///< gets the estimated times of each program; may be null
 };
 
 /// Registers the dialects that the pipeline uses.

@@ -13,6 +13,7 @@
 #include "compiler/frontend/bind.h"
 #include "compiler/pipeline/phases.h"
 #include "compiler/support/diagnostics.h"
+#include "compiler/timing/step_times.h"
 #include "compiler/transforms/import/outline_model.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -52,6 +53,8 @@ public:
   const ModelOutline &model() const { return outline.model; }
   /// The cluster that times are estimated for. Only after a run that succeeded.
   const Cluster &cluster() const { return *machines; }
+  /// The estimated times of each program that all ranks run. Only after the phase `schedule`.
+  const std::vector<ProgramTimes> &times() const { return programTimes; }
   /// Digest of the archive: equal for equal archives.
   const std::string &digestOfModel() const { return archiveDigest; }
 
@@ -77,6 +80,7 @@ private:
   ProgramOutline outline;
   std::optional<BoundPlan> bound;
   std::shared_ptr<const Cluster> machines;
+  std::vector<ProgramTimes> programTimes;
   std::string archiveDigest;
   std::string modelDigest; ///< digest of the archive and of the buffers' initial values that training starts from
   mlir::OwningOpRef<mlir::ModuleOp> ir;

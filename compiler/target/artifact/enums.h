@@ -20,6 +20,12 @@ inline artifact::Reduction toArtifact(base::Reduction reduction) { return static
 static_assert(base::getMaxEnumValForProgramRole() == static_cast<unsigned>(artifact::ProgramRole::MAX));
 inline artifact::ProgramRole toArtifact(base::ProgramRole role) { return static_cast<artifact::ProgramRole>(role); }
 
+static_assert(base::getMaxEnumValForDirection() == static_cast<unsigned>(artifact::Direction::MAX));
+inline artifact::Direction toArtifact(base::Direction direction) { return static_cast<artifact::Direction>(direction); }
+
+static_assert(base::getMaxEnumValForPurpose() == static_cast<unsigned>(artifact::Purpose::MAX));
+inline artifact::Purpose toArtifact(base::Purpose purpose) { return static_cast<artifact::Purpose>(purpose); }
+
 static_assert(base::getMaxEnumValForInitKind() == static_cast<unsigned>(artifact::InitKind::MAX));
 inline artifact::InitKind toArtifact(base::InitKind kind) { return static_cast<artifact::InitKind>(kind); }
 

@@ -4,6 +4,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_PASSES_H
 
 #include "compiler/cluster/cluster.h"
+#include "compiler/timing/step_times.h"
 #include "dialect/sched/sched.h"
 #include "mlir/Pass/Pass.h"
 
@@ -13,8 +14,10 @@ namespace meshplan {
 #define GEN_PASS_REGISTRATION
 #include "compiler/transforms/schedule/passes.h.inc"
 
-/// The pass with the durations of `cluster`.
-std::unique_ptr<mlir::Pass> createSchedule(std::shared_ptr<const Cluster> cluster);
+/// The pass with the durations of `cluster`. It appends the times of each program that all ranks run to `times`, which
+/// must outlive it and may be null.
+std::unique_ptr<mlir::Pass> createSchedule(std::shared_ptr<const Cluster> cluster,
+                                           std::vector<ProgramTimes> *times = nullptr);
 
 } // namespace meshplan
 

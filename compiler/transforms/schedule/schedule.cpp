@@ -9,6 +9,7 @@
 #include "compiler/scheduling/algorithms.h"
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/transforms/schedule/passes.h"
+#include "compiler/transforms/schedule/time_program.h"
 #include "compiler/transforms/schedule/write_program.h"
 #include "dialect/plan/programs.h"
 
@@ -19,9 +20,10 @@ namespace meshplan {
 #define GEN_PASS_DEF_SCHEDULE
 #include "compiler/transforms/schedule/passes.h.inc"
 
-/// Solves one function and writes its program.
+/// Solves one function and writes its program. Appends its times to `times`, if that is not null.
 static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function, const Cluster &cluster,
-                                      LayoutTable &layouts, CommunicatorTable &communicators) {
+                                      LayoutTable &layouts, CommunicatorTable &communicators,
+                                      std::vector<ProgramTimes> *times) {
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitError() << "cannot be scheduled: it has " << function.getBody().getBlocks().size()
                                 << " blocks, must have one";
@@ -32,6 +34,8 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
   if (!solution)
     return function.emitError() << "cannot be scheduled: " << llvm::toString(solution.takeError());
   writeProgram(builder, function, *projection, *solution, layouts);
+  if (times && plan::roleOf(function) != base::ProgramRole::reference)
+    times->push_back(timesOf(function, *projection, *solution));
   return success();
 }
 
@@ -117,7 +121,8 @@ static void inlineNestedModules(ModuleOp module) {
 namespace {
 struct Schedule : public impl::ScheduleBase<Schedule> {
   using ScheduleBase::ScheduleBase;
-  explicit Schedule(std::shared_ptr<const Cluster> cluster) : cluster(std::move(cluster)) {}
+  Schedule(std::shared_ptr<const Cluster> cluster, std::vector<ProgramTimes> *times)
+      : cluster(std::move(cluster)), times(times) {}
 
   LogicalResult initialize(MLIRContext *context) final {
     if (cluster)
@@ -147,7 +152,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     for (func::FuncOp function : functions) {
       LayoutTable &layouts = plan::roleOf(function) == base::ProgramRole::reference ? oneRank : allRanks;
-      if (failed(scheduleFunction(builder, function, *cluster, layouts, communicators)))
+      if (failed(scheduleFunction(builder, function, *cluster, layouts, communicators, times)))
         return signalPassFailure();
     }
     builder.setInsertionPoint(mesh);
@@ -162,11 +167,12 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
   }
 
   std::shared_ptr<const Cluster> cluster;
+  std::vector<ProgramTimes> *times = nullptr;
 };
 } // namespace
 
-std::unique_ptr<Pass> createSchedule(std::shared_ptr<const Cluster> cluster) {
-  return std::make_unique<Schedule>(std::move(cluster));
+std::unique_ptr<Pass> createSchedule(std::shared_ptr<const Cluster> cluster, std::vector<ProgramTimes> *times) {
+  return std::make_unique<Schedule>(std::move(cluster), times);
 }
 
 } // namespace meshplan

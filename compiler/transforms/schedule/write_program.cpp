@@ -11,6 +11,7 @@
 #include "compiler/scheduling/memory_profile.h"
 #include "compiler/scheduling/simulate.h"
 #include "compiler/sharding/dataflow/carriers.h"
+#include "compiler/sharding/dataflow/step_parts.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/storage/storages.h"
 #include "compiler/transforms/schedule/describe_peak.h"
@@ -49,7 +50,7 @@ class ProgramWriter {
 public:
   ProgramWriter(OpBuilder &builder, func::FuncOp function, const ProjectedFunction &projection, LayoutTable &layouts)
       : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
-        arguments(function), location(function.getLoc()), compute(stream(computeLane)) {}
+        parts(function), arguments(function), location(function.getLoc()), compute(stream(computeLane)) {}
 
   void write(const scheduling::Solution &solution);
 
@@ -68,6 +69,9 @@ private:
   void writeSteps(ArrayRef<Step> steps);
   void writeRun(unsigned index);
   void writeCopy(unsigned index);
+  /// Notes, for traces, which part of a step an operation belongs to, and what a collective moves.
+  void markDirection(Operation *op, Operation *written) const;
+  void markMoved(ArrayRef<Operation *> ops, Operation *start) const;
   /// Marks the gradient before an optimizer call, where it is reduced and alive.
   void writeGradient(plan::CallOp call);
   Value packInPlace(ValueRange tensors, Location at);
@@ -95,6 +99,7 @@ private:
   const ProjectedFunction &projection;
   const scheduling::Problem &problem;
   LayoutTable &layouts;
+  StepParts parts;
   plan::ArgumentTable arguments;
   /// Location of the last step, which frees use as well.
   Location location;
@@ -283,6 +288,7 @@ void ProgramWriter::writeRun(unsigned index) {
   if (auto slice = dyn_cast<plan::SliceOp>(op)) {
     auto written = sched::SliceOp::create(builder, op.getLoc(), typeOf(slice.getResult()),
                                           values.lookup(slice.getInput()), compute);
+    markDirection(&op, written);
     values.map(slice.getResult(), written.getResult());
     return;
   }
@@ -299,7 +305,25 @@ void ProgramWriter::writeRun(unsigned index) {
       builder, op.getLoc(), types, call.getTargetAttr(), operands, toSchedArguments(call.getArgs()),
       overwritten.empty() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(overwritten), call.getModuleAttr(),
       compute, plan::isOnHost(call.getResult(0)) ? builder.getUnitAttr() : UnitAttr());
+  markDirection(call, written);
   values.map(call.getResults(), written.getResults());
+}
+
+void ProgramWriter::markDirection(Operation *op, Operation *written) const {
+  base::Direction direction = parts.directionOf(op);
+  if (direction != base::Direction::forward)
+    written->setDiscardableAttr(sched::SchedDialect::DirectionAttrHelper::getNameStr(),
+                                base::DirectionAttr::get(builder.getContext(), direction));
+}
+
+void ProgramWriter::markMoved(ArrayRef<Operation *> ops, Operation *start) const {
+  markDirection(ops.front(), start);
+  base::Purpose purpose = parts.purposeOf(ops.front());
+  if (purpose != base::Purpose::activations)
+    start->setDiscardableAttr(sched::SchedDialect::PurposeAttrHelper::getNameStr(),
+                              base::PurposeAttr::get(builder.getContext(), purpose));
+  if (std::string subject = parts.subjectOf(ops); !subject.empty())
+    start->setDiscardableAttr(sched::SchedDialect::SubjectAttrHelper::getNameStr(), builder.getStringAttr(subject));
 }
 
 /// Tensors that are adjacent in a buffer, as one value; a single tensor is itself.
@@ -335,12 +359,14 @@ void ProgramWriter::writeStart(unsigned index) {
   auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
   auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
   // All ranks issue collectives in this order, or they would wait for each other forever.
-  tokens[index] = sched::StartOp::create(
+  auto start = sched::StartOp::create(
       builder, op.getLoc(), sched::TokenType::get(builder.getContext(), result),
       sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input, dim,
       op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.lane),
       builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
       op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op), target);
+  markMoved(ops, start);
+  tokens[index] = start;
 }
 
 void ProgramWriter::writeWait(unsigned index) {

@@ -46,6 +46,7 @@ public:
     return status;
   }
   double waitedSeconds() const override { return std::chrono::duration<double>(waited).count(); }
+  std::optional<MoveInterval> moved() const override { return start->lastMove(); }
   std::string name() const override { return "wait " + start->name(); }
 
 private:

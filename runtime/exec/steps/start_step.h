@@ -14,6 +14,9 @@ class StartStep : public Step {
 public:
   /// Waits for the collective and stores the outputs.
   virtual Status finish(std::span<Tensor> values) = 0;
+
+  /// When the collective of the last `finish` moved its bytes, as far as the backend knows.
+  virtual std::optional<MoveInterval> lastMove() const = 0;
 };
 
 /// The name of a collective's kind in messages: "all-gather".

@@ -1,0 +1,76 @@
+//===- trace_recorder.cpp - instructions as events of a trace -------------===//
+
+#include "runtime/exec/trace_recorder.h"
+
+#include "runtime/exec/origin.h"
+
+#include <algorithm>
+
+using namespace meshplan;
+using trace_form::Label;
+using TimePoint = Trace::Clock::time_point;
+
+/// What an instruction does, as the estimated timeline names it.
+static std::string whatOf(const artifact::Instruction &instruction) {
+  if (const artifact::Compute *compute = instruction.action_as_Compute())
+    return compute->target()->str();
+  if (const artifact::Start *start = instruction.action_as_Start())
+    return artifact::EnumNameCollectiveKind(start->kind());
+  if (const artifact::PackRun *pack = instruction.action_as_PackRun())
+    return pack->in_place() ? "" : "pack";
+  if (const artifact::UnpackRun *unpack = instruction.action_as_UnpackRun())
+    return unpack->in_place() ? "" : "unpack";
+  return instruction.action_type() == artifact::Action::Slice ? "slice" : "";
+}
+
+Label meshplan::labelOf(const artifact::Schedule &schedule, const artifact::Program &program,
+                        const artifact::Instruction &instruction) {
+  Label label;
+  label.what = whatOf(instruction);
+  label.program = program.name()->str();
+  label.direction = trace_form::directions.front();
+  if (instruction.origin() >= 0) {
+    const artifact::Origin &origin = *schedule.origins()->Get(instruction.origin());
+    label.direction = trace_form::directions[static_cast<size_t>(origin.direction())];
+    label.module = origin.module_() ? origin.module_()->str() : "";
+    label.statement = statementText(schedule, instruction.origin());
+  }
+  const artifact::Start *start = instruction.action_as_Start();
+  if (!start)
+    return label;
+  label.module = start->subject() ? start->subject()->str() : "";
+  label.purpose = trace_form::purposes[static_cast<size_t>(start->purpose())];
+  label.communicator = schedule.communicators()->Get(start->communicator())->name()->str();
+  label.bytes = start->bytes();
+  return label;
+}
+
+void TraceRecorder::addWait(const artifact::Wait &wait, TimePoint begin, TimePoint end,
+                            const std::optional<MoveInterval> &moved) {
+  auto found = started.find(wait.sequence());
+  if (found == started.end())
+    return;
+  const artifact::Instruction &instruction = *found->second.instruction;
+  Label label = labelOf(view.schedule(), view.program(), instruction);
+  // A lane runs its collectives one after the other, so that one begins after the end of the one before it. Without
+  // times of the backend a collective may be over before its wait.
+  TimePoint &laneEnd = laneEnds[instruction.action_as_Start()->communicator()];
+  TimePoint first = std::max(moved ? moved->begin : found->second.begin, laneEnd);
+  TimePoint last = std::max(moved ? moved->end : end, first);
+  trace.add(label, microbatch, first, last);
+  laneEnd = last;
+  label.isWait = true;
+  trace.add(std::move(label), microbatch, begin, end);
+}
+
+void TraceRecorder::add(size_t index, TimePoint begin, TimePoint end, const std::optional<MoveInterval> &moved) {
+  const artifact::Instruction &instruction = *view.program().instructions()->Get(index);
+  if (const artifact::Start *start = instruction.action_as_Start()) {
+    started[start->sequence()] = {&instruction, begin};
+    return;
+  }
+  if (const artifact::Wait *wait = instruction.action_as_Wait())
+    return addWait(*wait, begin, end, moved);
+  if (Label label = labelOf(view.schedule(), view.program(), instruction); !label.what.empty())
+    trace.add(std::move(label), microbatch, begin, end);
+}

@@ -63,6 +63,8 @@ private:
   /// Reads the cluster and compares it with the mesh.
   bool readCluster();
   bool runPasses(Phase phase);
+  /// Compares the contracts of the plan with the estimated times. False if one does not hold.
+  bool keepsContracts();
   Diagnostic &reportArchive(const archive::Diagnostic &error, SourceRange place);
   /// Reports an error about an extent at the statement that gives it, with a note for each command-line option that it
   /// depends on.

@@ -67,5 +67,7 @@ json::Value meshplan::diffToJson(const ReportDiff &diff) {
                                               {"host_peak", toJson(diff.hostPeakBytes)}}},
                       {"machine", diff.machine.name.empty() ? json::Value(nullptr) : json::fixUTF8(diff.machine.name)},
                       {"time", json::Object{{"compute_ns", toJson(diff.computeTime)},
-                                            {"communication_ns", toJson(diff.communicationTime)}}}};
+                                            {"communication_ns", toJson(diff.communicationTime)},
+                                            {"exposed_ns", toJson(diff.exposedTime)},
+                                            {"step_ns", toJson(diff.stepTime)}}}};
 }

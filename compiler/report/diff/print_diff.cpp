@@ -142,12 +142,13 @@ static void printMemory(const ReportDiff &diff, raw_ostream &stream) {
 }
 
 static void printTime(const ReportDiff &diff, raw_ostream &stream) {
-  stream << "\nestimated time of a rank " << timeBasis(diff.machine) << '\n';
+  std::string basis = timeBasis(diff.machine);
+  stream << "\nestimated time of a rank" << (basis.empty() ? "" : " " + basis) << '\n';
   ChangeTable table(formatTime);
   table.add("compute", diff.computeTime);
   table.add("communication", diff.communicationTime);
-  table.add("both", {diff.computeTime.before + diff.communicationTime.before,
-                     diff.computeTime.after + diff.communicationTime.after});
+  table.add("exposed communication", diff.exposedTime);
+  table.add("whole", diff.stepTime);
   table.print(stream);
 }
 

@@ -140,5 +140,7 @@ ReportDiff meshplan::compareReports(const Report &before, const Report &after) {
   diff.machine = before.machine;
   diff.computeTime = {before.time.compute, after.time.compute};
   diff.communicationTime = {before.time.communication, after.time.communication};
+  diff.exposedTime = {before.time.exposed, after.time.exposed};
+  diff.stepTime = {before.time.step, after.time.step};
   return diff;
 }

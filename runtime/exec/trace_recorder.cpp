@@ -23,8 +23,16 @@ static std::string whatOf(const artifact::Instruction &instruction) {
   return instruction.action_type() == artifact::Action::Slice ? "slice" : "";
 }
 
-Label meshplan::labelOf(const artifact::Schedule &schedule, const artifact::Program &program,
-                        const artifact::Instruction &instruction) {
+/// A value that a copy puts together for a collective, or takes apart after it; -1 for other instructions.
+static int32_t packedValueOf(const artifact::Instruction &instruction) {
+  if (const artifact::PackRun *pack = instruction.action_as_PackRun())
+    return pack->output();
+  const artifact::UnpackRun *unpack = instruction.action_as_UnpackRun();
+  return unpack ? unpack->input() : -1;
+}
+
+static Label labelOf(const artifact::Schedule &schedule, const artifact::Program &program,
+                     const artifact::Instruction &instruction) {
   Label label;
   label.what = whatOf(instruction);
   label.program = program.name()->str();
@@ -45,16 +53,36 @@ Label meshplan::labelOf(const artifact::Schedule &schedule, const artifact::Prog
   return label;
 }
 
+std::vector<Label> meshplan::traceLabels(const artifact::Schedule &schedule, const artifact::Program &program) {
+  std::vector<Label> labels;
+  std::map<int32_t, std::string> moduleOf; // by packed value
+  for (const artifact::Instruction *instruction : *program.instructions()) {
+    labels.push_back(labelOf(schedule, program, *instruction));
+    if (const artifact::Start *start = instruction->action_as_Start())
+      for (int32_t value : {start->input(), start->output()})
+        moduleOf[value] = labels.back().module;
+  }
+  // A copy is about the tensors of its collective.
+  for (size_t index = 0; index < labels.size(); ++index) {
+    int32_t value = packedValueOf(*program.instructions()->Get(static_cast<flatbuffers::uoffset_t>(index)));
+    if (auto found = moduleOf.find(value); value >= 0 && found != moduleOf.end())
+      labels[index].module = found->second;
+  }
+  return labels;
+}
+
+TraceRecorder::TraceRecorder(const RankView &view, int64_t microbatch, Trace &trace)
+    : view(view), microbatch(microbatch), trace(trace), labels(traceLabels(view.schedule(), view.program())) {}
+
 void TraceRecorder::addWait(const artifact::Wait &wait, TimePoint begin, TimePoint end,
                             const std::optional<MoveInterval> &moved) {
   auto found = started.find(wait.sequence());
   if (found == started.end())
     return;
-  const artifact::Instruction &instruction = *found->second.instruction;
-  Label label = labelOf(view.schedule(), view.program(), instruction);
+  Label label = labels[found->second.index];
   // A lane runs its collectives one after the other, so that one begins after the end of the one before it. Without
-  // times of the backend a collective may be over before its wait.
-  TimePoint &laneEnd = laneEnds[instruction.action_as_Start()->communicator()];
+  // times of the backend a collective counts until its wait ends, although it may be over before.
+  TimePoint &laneEnd = laneEnds[label.communicator];
   TimePoint first = std::max(moved ? moved->begin : found->second.begin, laneEnd);
   TimePoint last = std::max(moved ? moved->end : end, first);
   trace.add(label, microbatch, first, last);
@@ -64,13 +92,14 @@ void TraceRecorder::addWait(const artifact::Wait &wait, TimePoint begin, TimePoi
 }
 
 void TraceRecorder::add(size_t index, TimePoint begin, TimePoint end, const std::optional<MoveInterval> &moved) {
-  const artifact::Instruction &instruction = *view.program().instructions()->Get(index);
+  const artifact::Instruction &instruction =
+      *view.program().instructions()->Get(static_cast<flatbuffers::uoffset_t>(index));
   if (const artifact::Start *start = instruction.action_as_Start()) {
-    started[start->sequence()] = {&instruction, begin};
+    started[start->sequence()] = {index, begin};
     return;
   }
   if (const artifact::Wait *wait = instruction.action_as_Wait())
     return addWait(*wait, begin, end, moved);
-  if (Label label = labelOf(view.schedule(), view.program(), instruction); !label.what.empty())
-    trace.add(std::move(label), microbatch, begin, end);
+  if (!labels[index].what.empty())
+    trace.add(labels[index], microbatch, begin, end);
 }

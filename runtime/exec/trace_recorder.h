@@ -12,14 +12,12 @@
 namespace meshplan {
 
 /// Adds the instructions of one run of a program to a trace. The estimated timeline has the same events
-/// (compiler/timing/estimated_trace.h): operators and copies, each collective from its start to its end, and the time
-/// in which the rank waits for it. On a device these are the times of the host, which enqueues the work and does not
-/// wait for it.
+/// (compiler/timing/estimated_trace.h): operators and copies, each collective, and the time in which the rank waits for
+/// it. On a device these are the times of the host, which enqueues the work and does not wait for it.
 class TraceRecorder {
 public:
   /// Both must outlive the recorder.
-  TraceRecorder(const RankView &view, int64_t microbatch, Trace &trace)
-      : view(view), microbatch(microbatch), trace(trace) {}
+  TraceRecorder(const RankView &view, int64_t microbatch, Trace &trace);
 
   /// The instruction at `index` has run. `moved` is for a wait.
   void add(size_t index, Trace::Clock::time_point begin, Trace::Clock::time_point end,
@@ -27,7 +25,7 @@ public:
 
 private:
   struct Started {
-    const artifact::Instruction *instruction = nullptr;
+    size_t index = 0;
     Trace::Clock::time_point begin;
   };
 
@@ -37,14 +35,14 @@ private:
   const RankView &view;
   int64_t microbatch;
   Trace &trace;
-  std::map<int64_t, Started> started;                             ///< by sequence
-  std::map<int32_t, Trace::Clock::time_point> laneEnds; ///< by communicator: end of its last collective
+  std::vector<trace_form::Label> labels;                         ///< by instruction
+  std::map<int64_t, Started> started;                            ///< by sequence
+  std::map<std::string, Trace::Clock::time_point> laneEnds; ///< by communicator: end of its last collective
 };
 
-/// What a trace says about an instruction; that of a wait is about its collective and needs the Start. A free and
-/// copies in place have none: `what` is empty.
-trace_form::Label labelOf(const artifact::Schedule &schedule, const artifact::Program &program,
-                          const artifact::Instruction &instruction);
+/// What a trace says about each instruction of a program. `what` is empty for those that it leaves out: waits, frees,
+/// and copies in place.
+std::vector<trace_form::Label> traceLabels(const artifact::Schedule &schedule, const artifact::Program &program);
 
 } // namespace meshplan
 

@@ -12,8 +12,6 @@ std::string meshplan::estimatedTrace(const StepTimes &step, const std::string &m
   std::deque<trace_form::Label> waits; // events refer to labels, which must not move
   for (const ProgramRun &run : step.runs)
     for (const TimedOperation &operation : run.program->operations) {
-      if (!operation.isCollective() && operation.time.length() == 0)
-        continue;
       events.push_back(
           {&operation.label, run.microbatch, run.begin + operation.time.begin, run.begin + operation.time.end});
       if (operation.wait.length() == 0)

@@ -8,7 +8,7 @@
 namespace meshplan {
 
 /// The text of the trace of one rank, the one with the most work, in the form of trace_form.h. `machine` names the
-/// cluster. Operations of the compute lane that take no time (views) are left out.
+/// cluster. Views are operations that take no time.
 std::string estimatedTrace(const StepTimes &step, const std::string &machine);
 
 } // namespace meshplan

@@ -170,7 +170,7 @@ void ClauseCheck::run() {
   if (clause.forbids) {
     int64_t allowed = std::llround(clause.exposedSeconds * 1e9);
     if (exposed > allowed)
-      report(allowed, subject() + " is exposed for " + timeText(exposed) + ", must be at most " + timeText(allowed));
+      report(allowed, subject() + ": " + timeText(exposed) + " are exposed, must be at most " + timeText(allowed));
     return;
   }
   if (time == 0)

@@ -62,9 +62,6 @@ void StepParts::findPurposes() {
     std::optional<ArgumentKind> kind = source ? argumentKind(source) : std::nullopt;
     if (kind == ArgumentKind::parameter || kind == ArgumentKind::buffer)
       moved.try_emplace(&op, Moved{Purpose::parameters, source});
-    // Sums over microbatches are reduced in the last one.
-    if (kind == ArgumentKind::accumulator)
-      moved.try_emplace(&op, Moved{Purpose::gradients, arguments.parameterOf(source)});
   }
   Operation *end = function.getBody().front().getTerminator();
   for (unsigned index = 0; index < function.getNumResults(); ++index) {
@@ -74,8 +71,13 @@ void StepParts::findPurposes() {
     if (updated && updated.getKind() == ArgumentKind::parameter)
       addSources(end->getOperand(index), arguments[updated], Purpose::parameters);
     if (updated && updated.getKind() == ArgumentKind::accumulator)
-      addSources(end->getOperand(index), arguments.parameterOf(arguments[updated]), Purpose::gradients);
+      addSources(end->getOperand(index), arguments[updated], Purpose::gradients);
   }
+  // Sums over microbatches are reduced in the last one. Only now, because the readers above know the parameter.
+  for (Operation &op : function.getBody().front())
+    if (BlockArgument source = collectiveKindOf(&op) ? sourceArgument(op.getOperand(0)) : BlockArgument())
+      if (argumentKind(source) == ArgumentKind::accumulator)
+        moved.try_emplace(&op, Moved{Purpose::gradients, source});
 }
 
 void StepParts::findDirections() {
@@ -136,11 +138,12 @@ std::string StepParts::subjectOf(ArrayRef<Operation *> ops) const {
   std::optional<StringRef> common;
   for (Operation *op : ops) {
     StringRef module = moduleOf(op->getOperand(0));
-    if (auto found = moved.find(op); found != moved.end() && found->second.parameter) {
-      auto names = argAttr<attr::Names>(found->second.parameter);
-      if (names && !names.empty())
-        module = parentOf(cast<StringAttr>(names[0]).getValue());
-    }
+    auto found = moved.find(op);
+    BlockArgument parameter = found == moved.end() ? BlockArgument() : found->second.parameter;
+    // An accumulator has no module in its name.
+    bool isNamed = parameter && argumentKind(parameter) != ArgumentKind::accumulator;
+    if (auto names = isNamed ? argAttr<attr::Names>(parameter) : ArrayAttr(); names && !names.empty())
+      module = parentOf(cast<StringAttr>(names[0]).getValue());
     common = common ? commonPath(*common, module) : module;
   }
   return common.value_or("").str();

@@ -28,19 +28,19 @@ std::vector<std::string> eventsOf(const std::string &text) {
 
 } // namespace
 
-TEST(EstimatedTraceTest, HasOperatorsCollectivesAndWaitsButNoViews) {
+TEST(EstimatedTraceTest, HasOperatorsCollectivesAndWaits) {
   std::vector<ProgramTimes> programs = {exampleTimes()[1]};
   EXPECT_THAT(eventsOf(estimatedTrace(*stepTimes(programs, "step"), "own")),
               testing::ElementsAre("0+300 0 aten.mm.default in model.layers.0.mlp",
                                    "0+500 1 all_gather over dp in model.layers.0",
-                                   "300+200 0 wait for all_gather over dp in model.layers.0",
+                                   "300+200 0 wait for all_gather over dp in model.layers.0", "500+0 0 aten.view.default",
                                    "500+300 0 aten.relu.default", "300+400 2 all_gather over dp.tp in model.layers.0"));
 }
 
 TEST(EstimatedTraceTest, MicrobatchesFollowOneAnother) {
   std::vector<ProgramTimes> programs = exampleTimes();
   std::vector<std::string> events = eventsOf(estimatedTrace(*stepTimes(programs, "step"), "own"));
-  ASSERT_EQ(events.size(), 13u);
-  EXPECT_EQ(events[4], "1000+300 0 aten.mm.default in model.layers.0.mlp");
-  EXPECT_EQ(events[10], "2300+200 0 wait for all_gather over dp in model.layers.0");
+  ASSERT_EQ(events.size(), 16u);
+  EXPECT_EQ(events[5], "1000+300 0 aten.mm.default in model.layers.0.mlp");
+  EXPECT_EQ(events[12], "2300+200 0 wait for all_gather over dp in model.layers.0");
 }

@@ -78,8 +78,8 @@ TEST_F(OverlapContractsTest, AWindowWithoutOperatorsAndOneThatIsLongEnough) {
 
 TEST_F(OverlapContractsTest, LimitsTheExposedTime) {
   EXPECT_THAT(errorsFor({forbid(599e-9), forbid(500e-9, "parameters"), forbid(0, "gradients")}),
-              ElementsAre(HasSubstr("communication is exposed for 600 ns, must be at most 599 ns\n"),
-                          HasSubstr("parameters is exposed for 600 ns, must be at most 500 ns\n")));
+              ElementsAre(HasSubstr("communication: 600 ns are exposed, must be at most 599 ns\n"),
+                          HasSubstr("parameters: 600 ns are exposed, must be at most 500 ns\n")));
 }
 
 TEST_F(OverlapContractsTest, AxesAreExactlyThoseOfTheCommunicator) {

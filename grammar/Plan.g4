@@ -22,6 +22,7 @@ statement
     | valueStatement | lossStatement | microbatchesStatement
     | dataStatement | precisionStatement | recomputeStatement
     | optimizerStatement | clipStatement | nonfiniteStatement | trainableStatement | initStatement
+    | overlapStatement
     | reservedStatement
     | entry | block
     ;
@@ -70,12 +71,14 @@ trainableStatement : ('freeze' | 'train' 'only' | 'unused') paths ;
 // The name of an option is a path, 'rest', or 'override' followed by a path; its operands are a distribution.
 initStatement : 'init' optionBlock ;
 
+// What the estimated timeline of a step must keep to: 'require gradients hidden >= 90 %', 'forbid exposed > 5 ms'.
+overlapStatement : 'overlap' optionBlock ;
+
 // Reserved statements: they are parsed, and refused by name.
 reservedStatement
     : 'pipeline' axes optionBlock?
     | 'context' axes optionBlock?
     | 'fold' '(' axisName (',' axisName)* ')' 'as' '(' axisDefinition (',' axisDefinition)* ')'
-    | 'overlap' optionBlock
     | 'offload' word (',' word)*
     | 'tie' paths
     | 'shapes' (operands optionBlock? | optionBlock)

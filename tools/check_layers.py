@@ -22,6 +22,8 @@ PACKING = "runtime/schema/packing.h"
 RATE_SCHEDULE = "runtime/schema/rate_schedule.h"
 # The keys of cluster files, which the runtime writes and the compiler reads.
 CLUSTER_KEYS = "runtime/schema/cluster_keys.h"
+# The form of traces, which both sides write.
+TRACE_FORM = "runtime/schema/trace_form.h"
 # Rooms that a room above these, one that runs programs or compares them, may use, too.
 BELOW_EXEC = {
     "runtime/artifact",
@@ -45,6 +47,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     MESH_AXES: (set(), set()),
     RATE_SCHEDULE: (set(), set()),
     CLUSTER_KEYS: (set(), set()),
+    TRACE_FORM: (set(), set()),
     "runtime/base": ({EXTENT}, {"fmt", "xxhash"}),
     "runtime/artifact": ({"runtime/base", "runtime/schema", EXTENT, RATE_SCHEDULE}, {"flatbuffers"}),
     "runtime/data": ({"runtime/base", EXTENT}, {"json", "zip", "zlib", "isal"}),
@@ -60,7 +63,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"json"},
     ),
     "runtime/rendezvous": ({"runtime/base", "runtime/comm", "runtime/comm/store", "runtime/tensor"}, {"torch"}),
-    "runtime/exec": (BELOW_EXEC, {"flatbuffers", "json"}),
+    "runtime/exec": (BELOW_EXEC | {TRACE_FORM}, {"flatbuffers", "json"}),
     "runtime/dataset": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
     "runtime/checkpoint": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers", "json"}),
     "runtime/verify": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
@@ -82,8 +85,13 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "compiler/compositions": ({"compiler/derivatives", "compiler/sharding", "dialect/plan", EXTENT}, {"mlir", "llvm"}),
     "compiler/cluster": ({"compiler/support", CLUSTER_KEYS, EXTENT}, {"llvm", "json"}),
     "compiler/scheduling": ({"compiler/cluster", "compiler/support", "runtime/schema", EXTENT}, {"llvm"}),
+    "compiler/timing": (
+        {"compiler/cluster", "compiler/frontend", "compiler/scheduling", "compiler/support", TRACE_FORM},
+        {"llvm"},
+    ),
     "compiler/transforms/*": (
         {
+            "compiler/timing",
             "compiler/indexing",
             "compiler/compositions",
             "compiler/derivatives",
@@ -105,7 +113,14 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"mlir", "llvm", "flatbuffers"},
     ),
     "compiler/report": (
-        {"dialect/sched", "compiler/cluster", "compiler/sharding", "compiler/support", EXTENT},
+        {
+            "dialect/sched",
+            "compiler/cluster",
+            "compiler/sharding",
+            "compiler/support",
+            "compiler/timing",
+            EXTENT,
+        },
         {"mlir", "llvm"},
     ),
     "compiler/report/diff": ({"compiler/report", "compiler/support"}, {"llvm"}),
@@ -124,6 +139,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "compiler/cluster",
             "compiler/scheduling",
             "compiler/support",
+            "compiler/timing",
             "dialect/plan",
             "dialect/sched",
         },

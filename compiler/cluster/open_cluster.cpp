@@ -58,6 +58,12 @@ std::optional<Cluster> meshplan::openCluster(StringRef given, StringRef device, 
   return std::nullopt;
 }
 
+std::string meshplan::clusterText(const Cluster &cluster) {
+  if (!cluster.file.empty())
+    return cluster.name + " (" + cluster.file + ")";
+  return cluster.name + (cluster.isAssumed ? " (a preset, assumed: --cluster names another)" : " (a preset)");
+}
+
 bool meshplan::checkSize(const Cluster &cluster, int64_t worldSize, SourceRange mesh, Diagnostics &diagnostics) {
   int64_t ranks = cluster.nodes * cluster.ranksPerNode();
   if (cluster.nodes == 0 || worldSize <= ranks)

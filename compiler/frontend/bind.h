@@ -203,6 +203,7 @@ struct BoundPlan {
   std::vector<ParameterUse> parameterUse;     ///< by parameter; also without training
   std::vector<SourceRange> parameterUseRange; ///< deciding statement; none if trained, or frozen by the archive
   std::optional<BoundInit> init;              ///< none: training needs weights
+  std::vector<BoundOverlapClause> overlap;    ///< what the estimated timeline must keep to
   Coverage coverage;
 };
 

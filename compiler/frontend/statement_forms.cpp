@@ -37,7 +37,7 @@ constexpr Form forms[] = {
     {"pipeline", "pipeline AXIS { OPTIONS }"},
     {"context", "context AXIS { OPTIONS }"},
     {"fold", "fold (AXIS, AXIS) as (NAME = SIZE, NAME = SIZE)"},
-    {"overlap", "overlap { OPTIONS }"},
+    {"overlap", "overlap { require GROUP hidden >= N %; forbid exposed > TIME }"},
     {"init", "init { PATH DISTRIBUTION }"},
     {"offload", "offload parameters, optimizer' in 'data AXES { ... }"},
     {"tie", "tie PATHS"},
@@ -54,7 +54,7 @@ constexpr std::pair<llvm::StringRef, llvm::StringRef> homes[] = {
     {"betas", "optimizer NAME"},  {"momentum", "optimizer NAME"},  {"weight_decay", "optimizer NAME"},
     {"master", "precision"},      {"storage", "precision"},        {"gather", "precision"},
     {"state", "precision"},       {"compute", "precision"},        {"loss_scale", "precision"},
-    {"activations", "precision"},
+    {"activations", "precision"}, {"require", "overlap"},          {"forbid", "overlap"},
 };
 
 } // namespace

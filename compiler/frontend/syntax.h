@@ -178,6 +178,7 @@ struct Syntax {
   std::vector<NonfiniteStatement> nonfinites;
   std::vector<TrainableStatement> trainable;
   std::vector<InitStatement> inits;
+  std::vector<OverlapStatement> overlaps;
   std::vector<ReservedStatement> reserved;
   SourceRange range; ///< of `plan NAME`
 };

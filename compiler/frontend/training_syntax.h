@@ -80,6 +80,12 @@ struct InitStatement {
   SourceRange range;
 };
 
+/// `overlap { require gradients hidden >= 90 %; forbid exposed > 5 ms }`
+struct OverlapStatement {
+  std::vector<Option> clauses;
+  SourceRange range;
+};
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_FRONTEND_TRAINING_SYNTAX_H

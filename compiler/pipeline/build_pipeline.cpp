@@ -78,7 +78,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addPass(createInsertTransfers());
     return;
   case Phase::schedule:
-    manager.addPass(createSchedule(options.cluster, ScheduleOptions{.solver = options.solver}));
+    manager.addPass(createSchedule(options.cluster, ScheduleOptions{.solver = options.solver}, options.times));
     return;
   }
 }

@@ -6,6 +6,7 @@
 #include "compiler/cluster/cluster.h"
 #include "compiler/pipeline/phases.h"
 #include "compiler/scheduling/algorithms.h"
+#include "compiler/timing/step_times.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace meshplan {
@@ -17,6 +18,7 @@ struct PipelineOptions {
   std::string device = "cpu";             ///< whose kernels and autocast rules apply: cpu or cuda
   std::shared_ptr<const Cluster> cluster; ///< whose durations the schedule has; null: the preset cpu
   std::string solver = scheduling::defaultSolver.str();
+  std::vector<ProgramTimes> *times = nullptr; ///< gets the estimated times of each program; may be null
 };
 
 /// Registers the dialects that the pipeline uses.

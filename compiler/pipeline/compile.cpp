@@ -13,6 +13,7 @@
 #include "compiler/cluster/read_cluster.h"
 #include "compiler/pipeline/build_pipeline.h"
 #include "compiler/target/artifact/artifact.h"
+#include "compiler/timing/overlap_contracts.h"
 #include "compiler/transforms/import/build_program.h"
 #include "compiler/transforms/import/check_training_mode.h"
 #include "dialect/plan/plan.h"
@@ -82,6 +83,8 @@ bool Compilation::run(Phase last) {
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { report(diagnostic); });
   for (Phase phase = Phase::import;; phase = nextPhase(phase)) {
     if (!runPasses(phase))
+      return false;
+    if (phase == Phase::schedule && !keepsContracts())
       return false;
     if (phase == last)
       return true;
@@ -196,8 +199,19 @@ void Compilation::reportExtent(const archive::Diagnostic &error, const Syntax &s
 bool Compilation::runPasses(Phase phase) {
   mlir::PassManager manager(&context);
   buildPhase(manager, phase,
-             {options.strict, options.gradients, options.reference, options.device, machines, options.solver});
+             {options.strict, options.gradients, options.reference, options.device, machines, options.solver,
+              &programTimes});
   return mlir::succeeded(manager.run(*ir)) && !reports.hasErrors();
+}
+
+bool Compilation::keepsContracts() {
+  if (bound->overlap.empty())
+    return true;
+  sched::ProgramOp step = sched::programOf(*ir, base::ProgramRole::step);
+  sched::ProgramOp main = step ? step : sched::programOf(*ir, base::ProgramRole::forward);
+  if (std::optional<StepTimes> times = main ? stepTimes(programTimes, main.getSymName()) : std::nullopt)
+    checkOverlap(*bound, *times, *machines, reports);
+  return !reports.hasErrors();
 }
 
 SourceRange Compilation::locate(mlir::Location location) const {

@@ -14,6 +14,7 @@
 #include "compiler/pipeline/phases.h"
 #include "compiler/scheduling/algorithms.h"
 #include "compiler/support/diagnostics.h"
+#include "compiler/timing/step_times.h"
 #include "compiler/transforms/import/outline_model.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -54,6 +55,8 @@ public:
   const ModelOutline &model() const { return outline.model; }
   /// The cluster that times are estimated for. Only after a run that succeeded.
   const Cluster &cluster() const { return *machines; }
+  /// The estimated times of each program that all ranks run. Only after the phase `schedule`.
+  const std::vector<ProgramTimes> &times() const { return programTimes; }
   /// Digest of the archive: equal for equal archives.
   const std::string &digestOfModel() const { return archiveDigest; }
 
@@ -62,6 +65,8 @@ private:
   /// Reads the cluster and compares it with the mesh.
   bool readCluster();
   bool runPasses(Phase phase);
+  /// Compares the contracts of the plan with the estimated times. False if one does not hold.
+  bool keepsContracts();
   Diagnostic &reportArchive(const archive::Diagnostic &error, SourceRange place);
   /// Reports an error about an extent at the statement that gives it, with a note for each command-line option that it
   /// depends on.
@@ -79,6 +84,7 @@ private:
   ProgramOutline outline;
   std::optional<BoundPlan> bound;
   std::shared_ptr<const Cluster> machines;
+  std::vector<ProgramTimes> programTimes;
   std::string archiveDigest;
   std::string modelDigest; ///< digest of the archive and of the buffers' initial values that training starts from
   mlir::OwningOpRef<mlir::ModuleOp> ir;

@@ -16,7 +16,5 @@ std::string meshplan::machineText(const MachineReport &machine) {
 }
 
 std::string meshplan::timeBasis(const MachineReport &machine) {
-  if (machine.name.empty())
-    return "with nothing overlapped";
-  return "on " + machine.name + (machine.isAssumed ? " (assumed)" : "") + ", nothing overlapped";
+  return machine.name.empty() ? "" : "on " + machine.name + (machine.isAssumed ? " (assumed)" : "");
 }

@@ -1,12 +1,13 @@
 //===- print_report.cpp - the report as text ------------------------------===//
 
 #include "compiler/report/report.h"
+#include "compiler/report/print_times.h"
 #include "compiler/report/text_table.h"
 #include "compiler/support/layer_names.h"
+#include "compiler/support/time_text.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <map>
 
@@ -15,23 +16,11 @@ using Align = TextTable::Align;
 using llvm::raw_ostream;
 using llvm::StringRef;
 
-/// The count in the largest fitting unit, each `base` times the one before. One decimal, except in the first unit.
-static std::string formatIn(llvm::ArrayRef<const char *> units, double base, int64_t count) {
-  size_t unit = 0;
-  double value = static_cast<double>(count);
-  // A value that one decimal would round up to the base is printed in the next unit.
-  for (; value >= (unit ? base - 0.05 : base) && unit + 1 < units.size(); ++unit)
-    value /= base;
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format(unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-  return text;
-}
-
 std::string meshplan::formatBytes(int64_t bytes) {
-  return formatIn({"B", "KiB", "MiB", "GiB", "TiB", "PiB"}, 1024, bytes);
+  return countText({"B", "KiB", "MiB", "GiB", "TiB", "PiB"}, 1024, bytes);
 }
 
-std::string meshplan::formatTime(int64_t nanoseconds) { return formatIn({"ns", "us", "ms", "s"}, 1000, nanoseconds); }
+std::string meshplan::formatTime(int64_t nanoseconds) { return timeText(nanoseconds); }
 
 static void printMesh(const Report &report, raw_ostream &stream) {
   stream << "mesh  ";
@@ -104,11 +93,7 @@ static void printTotals(const Report &report, raw_ostream &stream) {
   table.addRow(
       {"peak memory of a rank", formatBytes(std::max(report.memory.peak.largest, report.memory.evaluation.largest))});
   table.addRow({"traffic of a rank", formatBytes(totalTraffic(report)) + " sent and received"});
-  std::string copies =
-      report.time.copies > 0 ? ", " + formatTime(report.time.copies) + " copying to and from the host" : "";
-  table.addRow({"estimated time", formatTime(report.time.compute) + " computing" + copies + " and " +
-                                      formatTime(report.time.communication) + " communicating " +
-                                      timeBasis(report.machine)});
+  table.addRow({"estimated time", timesText(report)});
   table.print(stream);
 }
 
@@ -281,6 +266,7 @@ void meshplan::printReport(const Report &report, raw_ostream &stream) {
   printMemory(report.memory, stream);
   printHostMemory(report.memory, stream);
   printPeak(report.memory.atPeak, stream);
+  printTimes(report, stream);
   printTraffic(report, stream);
   printActivationSums(report, stream);
   printStatements(report, stream);

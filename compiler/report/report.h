@@ -11,6 +11,7 @@
 #define MESHPLAN_COMPILER_REPORT_REPORT_H
 
 #include "compiler/cluster/cluster.h"
+#include "compiler/timing/step_times.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -125,11 +126,32 @@ struct MachineReport {
   std::string source; ///< where its numbers are from
 };
 
-/// Estimated nanoseconds on the rank with the most work (compiler/cluster/estimate.h). Overlapped time counts in each.
+/// Estimated time of the collectives of one purpose and communicator in a step.
+struct GroupTimeReport {
+  std::string purpose; ///< "gradients"
+  std::string communicator;
+  int64_t count = 0;
+  int64_t exposed = 0, hidden = 0; ///< nanoseconds
+};
+
+/// Model flops of one dtype in a step, and the peak of a rank.
+struct ModelFlops {
+  std::string dtype;
+  double flops = 0, peak = 0;
+};
+
+/// Estimated nanoseconds on the rank with the most work (compiler/timing). Overlapped time counts in `compute`, in
+/// `communication` and in `copies`.
 struct TimeReport {
   int64_t compute = 0;
   int64_t communication = 0;
-  int64_t copies = 0; ///< between device and host memory
+  int64_t copies = 0;       ///< between device and host memory
+  int64_t step = 0;         ///< from the beginning to the end; 0 and empty below, from buildReport
+  int64_t exposed = 0;      ///< of the communication
+  int64_t waitsForHost = 0; ///< nothing is computed because nothing is issued
+  std::vector<GroupTimeReport> groups;
+  std::vector<ModelFlops> modelFlops;
+  std::optional<double> utilization; ///< of model flops; none without them
 };
 
 /// An operator of one target, "aten.gru.input", and how often it runs.
@@ -207,7 +229,10 @@ MachineReport describeMachine(const Cluster &cluster);
 /// "h100 (a preset, assumed)".
 std::string machineText(const MachineReport &machine);
 
-/// The assumptions of the estimated times: "on h100, nothing overlapped".
+/// Adds the estimated times of a step of the report's program.
+void addTimes(Report &report, const StepTimes &step, const Cluster &cluster);
+
+/// The machine of the estimated times: "on h100 (assumed)"; empty if it is not known.
 std::string timeBasis(const MachineReport &machine);
 
 /// Prints the report as text: totals, then tables with aligned columns; parameters of equal layers share a line.

@@ -125,6 +125,30 @@ static json::Value toJson(const RepeatedOperator &each) {
   return json::Object{{"target", each.target}, {"count", each.count}};
 }
 
+static json::Value toJson(const GroupTimeReport &group) {
+  return json::Object{{"purpose", group.purpose},
+                      {"communicator", group.communicator},
+                      {"count", group.count},
+                      {"exposed_ns", group.exposed},
+                      {"hidden_ns", group.hidden}};
+}
+
+static json::Value toJson(const ModelFlops &flops) {
+  return json::Object{{"dtype", flops.dtype}, {"flops", flops.flops}, {"peak_flops_per_second", flops.peak}};
+}
+
+static json::Value timeToJson(const TimeReport &time) {
+  return json::Object{{"compute_ns", time.compute},
+                      {"communication_ns", time.communication},
+                      {"copies_ns", time.copies},
+                      {"step_ns", time.step},
+                      {"exposed_ns", time.exposed},
+                      {"waits_for_host_ns", time.waitsForHost},
+                      {"groups", toJsonArray(time.groups)},
+                      {"model_flops", toJsonArray(time.modelFlops)},
+                      {"model_flops_utilization", time.utilization}};
+}
+
 json::Value reportToJson(const Report &report) {
   return json::Object{
       {"program", report.program},
@@ -145,9 +169,7 @@ json::Value reportToJson(const Report &report) {
                               {"host_peak", report.memory.hostPeak}}},
       {"at_peak", toJson(report.memory.atPeak)},
       {"evaluation", evaluationToJson(report.memory.evaluation)},
-      {"time", json::Object{{"compute_ns", report.time.compute},
-                            {"communication_ns", report.time.communication},
-                            {"copies_ns", report.time.copies}}},
+      {"time", timeToJson(report.time)},
       {"communicators", toJsonArray(report.communicators)},
       {"activation_sums", toJsonArray(report.activationSums)},
       {"statements", toJsonArray(report.statements)},

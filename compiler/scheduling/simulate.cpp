@@ -25,14 +25,15 @@ static void walk(Simulator &simulator, const Solution &solution) {
 Timeline meshplan::scheduling::simulate(const Problem &problem, const Solution &solution) {
   CostTable costs(problem);
   Simulator simulator(costs);
-  SimulationRecord record{std::vector<Interval>(problem.operations.size()),
-                          std::vector<int64_t>(problem.operations.size(), 0)};
+  size_t count = problem.operations.size();
+  SimulationRecord record{std::vector<Interval>(count), std::vector<int64_t>(count, 0), std::vector<Interval>(count)};
   simulator.recordInto(record);
   walk(simulator, solution);
   Timeline timeline{std::move(record.intervals),
                     simulator.now(),
                     std::vector<int64_t>(problem.lanes.size(), 0),
                     std::move(record.exposed),
+                    std::move(record.waits),
                     std::vector<int64_t>(problem.lanes.size(), 0),
                     record.waitsForHost};
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {

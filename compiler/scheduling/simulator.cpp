@@ -183,6 +183,8 @@ void Simulator::start(unsigned operation) {
 
 void Simulator::wait(unsigned operation) {
   const LaneState &lane = lanes[costs->operations[operation].lane];
+  if (recorded)
+    recorded->waits[operation].begin = time;
   while (!isOver(operation)) {
     unsigned first = lane.queue.front();
     int64_t before = time;
@@ -190,4 +192,6 @@ void Simulator::wait(unsigned operation) {
     if (recorded)
       recorded->exposed[first] += time - before;
   }
+  if (recorded)
+    recorded->waits[operation].end = time;
 }

@@ -59,6 +59,7 @@ struct Interval {
 struct SimulationRecord {
   std::vector<Interval> intervals;
   std::vector<int64_t> exposed;
+  std::vector<Interval> waits; ///< in which the compute lane waits for the operation
   int64_t waitsForHost = 0;
 };
 

@@ -46,6 +46,22 @@ def Base_CollectiveKindAttr : EnumAttr<Base_Dialect, Base_CollectiveKind, "colle
   let assemblyFormat = "$value";
 }
 
+def Base_DirectionAttr : EnumAttr<Base_Dialect, Base_Direction, "direction"> {
+  let description = [{
+    The part of a training step that an operation belongs to: the forward pass, the backward pass with what it computes
+    a second time, or what follows from whole gradients (norms, the optimizer, new parameters).
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Base_PurposeAttr : EnumAttr<Base_Dialect, Base_Purpose, "purpose"> {
+  let description = [{
+    What a collective moves: parameters that are gathered; gradients that are reduced; values that the optimizer
+    computes from all gradients, such as their norm; activations, and gradients of activations, are the rest.
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Base_MeshAxisAttr : Base_Attr<"MeshAxis", "mesh_axis"> {
   let summary = "name and size of an axis of the mesh";
   let parameters = (ins StringRefParameter<"name">:$name, "int64_t":$size);

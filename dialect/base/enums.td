@@ -21,6 +21,13 @@ def Base_CollectiveKind : Base_Enum<"CollectiveKind", "kind of a collective", [
     I32EnumAttrCase<"all_gather", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_reduce", 2>,
     I32EnumAttrCase<"all_to_all", 3>, I32EnumAttrCase<"permute", 4>]>;
 
+def Base_Direction : Base_Enum<"Direction", "part of a training step", [
+    I32EnumAttrCase<"forward", 0>, I32EnumAttrCase<"backward", 1>, I32EnumAttrCase<"update", 2>]>;
+
+def Base_Purpose : Base_Enum<"Purpose", "what a collective moves", [
+    I32EnumAttrCase<"activations", 0>, I32EnumAttrCase<"parameters", 1>, I32EnumAttrCase<"gradients", 2>,
+    I32EnumAttrCase<"optimizer", 3>]>;
+
 def Base_ProgramRole : Base_Enum<"ProgramRole", "what a run uses a program for", [
     I32EnumAttrCase<"forward", 0>, I32EnumAttrCase<"step", 1>, I32EnumAttrCase<"eval", 2>,
     I32EnumAttrCase<"reference", 3>, I32EnumAttrCase<"microbatch", 4>]>;

@@ -96,6 +96,8 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
                    std::span<const AxisRef> group) {
   using artifact::CollectiveKind;
   CollectiveKind kind = start.kind();
+  if (start.purpose() < artifact::Purpose::MIN || start.purpose() > artifact::Purpose::MAX)
+    return corrupted("purpose ", int(start.purpose()), " does not exist");
   if (kind < CollectiveKind::MIN || kind > CollectiveKind::MAX)
     return corrupted("kind ", int(kind), " does not exist");
   MESHPLAN_RETURN_IF_ERROR(verifySameTensor(input, output));

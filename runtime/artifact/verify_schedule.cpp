@@ -187,6 +187,8 @@ Status verifyMeaning(const artifact::Schedule &schedule) {
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("streams", schedule.streams(), [&](const auto *each) { return verifyName(each->name(), streams); }));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("origins", schedule.origins(), [&](const artifact::Origin *origin) {
+    if (origin->direction() < artifact::Direction::MIN || origin->direction() > artifact::Direction::MAX)
+      return corrupted("direction ", int(origin->direction()), " does not exist");
     return origin->plan() == -1 ? Status() : verifyIndex("source", origin->plan(), schedule.sources());
   }));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("programs", schedule.programs(), [&](const artifact::Program *program) -> Status {

@@ -31,6 +31,7 @@ public:
   Status wait(std::chrono::milliseconds limit) override { return note(pending->wait(limit)); }
   Status wait() override { return note(pending->wait()); }
   std::vector<int64_t> missing() override { return pending->missing(); }
+  std::optional<MoveInterval> interval() const override { return pending->interval(); }
 
 private:
   Status note(Status status) {

@@ -46,8 +46,14 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 namespace meshplan {
+
+/// When the bytes of a collective moved: from the moment at which all its ranks had started it.
+struct MoveInterval {
+  std::chrono::steady_clock::time_point begin, end;
+};
 
 /// A started collective. Destroying it before wait aborts the world first, so that no peer reads or writes buffers that
 /// are about to be freed: declare it after its buffers.
@@ -65,6 +71,9 @@ public:
 
   /// Ranks that are not known to have started it; empty once it has ended.
   virtual std::vector<int64_t> missing() = 0;
+
+  /// After a successful wait: when its bytes moved, if the backend knows.
+  virtual std::optional<MoveInterval> interval() const { return std::nullopt; }
 };
 
 using Pending = std::unique_ptr<PendingCollective>;

@@ -18,6 +18,11 @@ static std::string sourceText(const artifact::Source &source) {
   return text;
 }
 
+std::string meshplan::statementText(const artifact::Schedule &schedule, int index) {
+  int32_t plan = index < 0 ? -1 : schedule.origins()->Get(index)->plan();
+  return plan < 0 ? "" : sourceText(*schedule.sources()->Get(plan));
+}
+
 std::string meshplan::originText(const artifact::Schedule &schedule, const artifact::Instruction &instruction) {
   return originText(schedule, instruction.origin());
 }

@@ -13,7 +13,10 @@ namespace meshplan {
 /// "smollm2.plan:12:5 rowwise tp, module model.layers.0.mlp": what is known of the origin; empty if nothing is.
 std::string originText(const artifact::Schedule &schedule, const artifact::Instruction &instruction);
 
-/// As above for an index into Schedule.origins; empty for -1.
+/// "smollm2.plan:12:5 rowwise tp": the statement of an index into Schedule.origins; empty if there is none.
+std::string statementText(const artifact::Schedule &schedule, int origin);
+
+/// As originText above for an index into Schedule.origins; empty for -1.
 std::string originText(const artifact::Schedule &schedule, int origin);
 
 /// The index of the instruction after which a value exists (for a collective, its wait); nullopt if the program starts

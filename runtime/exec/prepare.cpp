@@ -46,6 +46,7 @@ public:
   }
   int64_t packedBytes() const override { return user->packedBytes(); }
   double waitedSeconds() const override { return user->waitedSeconds(); }
+  std::optional<MoveInterval> moved() const override { return user->moved(); }
   std::string name() const override { return user->name(); }
 
 private:

@@ -1,9 +1,10 @@
-//===- trace.h - start and end of each instruction --------------*- C++ -*-===//
+//===- trace.h - when each instruction ran ----------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_RUNTIME_EXEC_TRACE_H
 #define MESHPLAN_RUNTIME_EXEC_TRACE_H
 
 #include "runtime/base/status.h"
+#include "runtime/schema/trace_form.h"
 
 #include <chrono>
 #include <span>
@@ -12,7 +13,7 @@
 
 namespace meshplan {
 
-/// The instructions that one rank ran, with times. Belongs to the thread of its rank; its text is sent to the rank that
+/// The operations that one rank ran, with times. Belongs to the thread of its rank; its text is sent to the rank that
 /// writes all traces.
 class Trace {
 public:
@@ -22,8 +23,8 @@ public:
   static Expected<Trace> fromText(const std::string &text);
   std::string text() const;
 
-  void add(std::string name, Clock::time_point begin, Clock::time_point end) {
-    events.push_back({std::move(name), begin, end});
+  void add(trace_form::Label label, int64_t microbatch, Clock::time_point begin, Clock::time_point end) {
+    events.push_back({std::move(label), microbatch, begin, end});
   }
 
   /// Adds to all times, because other machines have other clocks.
@@ -32,14 +33,15 @@ public:
 private:
   friend Status writeTraces(const std::string &path, std::span<const Trace> traces);
   struct Event {
-    std::string name;
+    trace_form::Label label;
+    int64_t microbatch = 0;
     Clock::time_point begin, end;
   };
   std::vector<Event> events;
 };
 
-/// Writes the traces of ranks 0, 1, ... to one file in Chrome's trace format, one process per rank. `io` if the file
-/// cannot be written.
+/// Writes the traces of ranks 0, 1, ... to one file in the form of trace_form.h. Times start at the first event of any
+/// rank. `io` if the file cannot be written.
 Status writeTraces(const std::string &path, std::span<const Trace> traces);
 
 } // namespace meshplan

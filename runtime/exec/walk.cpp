@@ -81,14 +81,14 @@ std::vector<Tensor> Walk::heldValues() const {
   return tensors;
 }
 
-Status Walk::runStep(Step &step, Trace *trace) {
-  if (!trace)
+Status Walk::runStep(size_t index, TraceRecorder *recorder) {
+  Step &step = *program[index];
+  if (!recorder)
     return step.run(values);
-  // On a device these are the times of the host, which enqueues the work and does not wait for it.
   auto begin = Trace::Clock::now();
   Status status = step.run(values);
-  trace->add(step.name(), begin, Trace::Clock::now());
-  return status;
+  MESHPLAN_RETURN_IF_ERROR(status);
+  return recorder->add(index, begin, Trace::Clock::now(), step.moved());
 }
 
 /// True if the call reads the value, or an alias or copy of it or of a part of it.
@@ -116,7 +116,7 @@ void Walk::countFrom(std::string_view parameter, int64_t steps) {
 }
 
 /// Runs an optimizer call whose parameter has its own step count.
-Status Walk::runUpdate(size_t index, int64_t uncounted, Trace *trace) {
+Status Walk::runUpdate(size_t index, int64_t uncounted, TraceRecorder *recorder) {
   const artifact::Program &table = rank.program();
   int count = valueArg(*table.instructions()->Get(index)->action_as_Compute(), "step");
   // The operator reads the step count as a tensor. It is replaced for this call only.
@@ -127,7 +127,7 @@ Status Walk::runUpdate(size_t index, int64_t uncounted, Trace *trace) {
       // a third step, and those of the other parameters the one of a thirteenth.
       MESHPLAN_ASSIGN_OR_RETURN(values[count], settings.tensorAt(*setting, stepsDone, static_cast<double>(uncounted)));
     }
-  Status status = runStep(*program[index], trace);
+  Status status = runStep(index, recorder);
   values[count] = std::move(ofOthers);
   return status;
 }
@@ -143,6 +143,7 @@ static std::multimap<size_t, int> momentsOf(const artifact::Program &program, co
 
 Status Walk::begin(int64_t step, int64_t microbatch) {
   stepsDone = step;
+  microbatchNumber = microbatch;
   settings.setMicrobatch(microbatch);
   for (const auto &each : program)
     MESHPLAN_RETURN_IF_ERROR(each->begin(microbatch));
@@ -156,6 +157,12 @@ Status Walk::runSteps(bool isLast, Trace *trace, const Observer *observer) {
   if (observer)
     // A value is observed right after it exists, because the plan frees it after its last use.
     moments = momentsOf(rank.program(), *observer);
+  std::optional<TraceRecorder> recorder;
+  if (trace) {
+    recorder.emplace(rank, microbatchNumber, *trace);
+    MESHPLAN_RETURN_IF_ERROR(recorder->begin());
+  }
+  TraceRecorder *recorded = recorder ? &*recorder : nullptr;
   for (size_t index = 0; index < program.size(); ++index) {
     if (isOfLast[index] && !isLast)
       continue;
@@ -163,12 +170,14 @@ Status Walk::runSteps(bool isLast, Trace *trace, const Observer *observer) {
     if (isLast && index == firstUpdate)
       MESHPLAN_RETURN_IF_ERROR(beginUpdates());
     auto own = uncounted.find(index);
-    MESHPLAN_RETURN_IF_ERROR(own == uncounted.end() ? runStep(*program[index], trace)
-                                                    : runUpdate(index, own->second, trace));
+    MESHPLAN_RETURN_IF_ERROR(own == uncounted.end() ? runStep(index, recorded)
+                                                    : runUpdate(index, own->second, recorded));
     for (auto [moment, last] = moments.equal_range(index); moment != last; ++moment)
       observer->see(moment->second, values[moment->second]);
   }
-  return isLast ? finish() : Status();
+  if (isLast)
+    MESHPLAN_RETURN_IF_ERROR(finish());
+  return recorder ? recorder->finish() : Status();
 }
 
 Status Walk::finish() {

@@ -15,7 +15,7 @@
 #include "runtime/exec/numbers/settings.h"
 #include "runtime/exec/outputs.h"
 #include "runtime/exec/session.h"
-#include "runtime/exec/trace.h"
+#include "runtime/exec/trace_recorder.h"
 
 #include <functional>
 #include <map>
@@ -110,8 +110,8 @@ private:
   std::vector<Tensor> heldValues() const;
   void takeUpdates(bool isLast);
   Status beginUpdates() const { return updatesBegin ? updatesBegin() : Status(); }
-  Status runStep(Step &step, Trace *trace);
-  Status runUpdate(size_t index, int64_t uncounted, Trace *trace);
+  Status runStep(size_t index, TraceRecorder *recorder);
+  Status runUpdate(size_t index, int64_t uncounted, TraceRecorder *recorder);
   Status runInstance(bool isLast, Trace *trace, const Observer *observer);
   Status runSteps(bool isLast, Trace *trace, const Observer *observer);
   Status finish();
@@ -128,6 +128,7 @@ private:
   Settings settings;
   std::map<size_t, int64_t> uncounted; // by index into `program`: steps that an optimizer call does not count
   int64_t stepsDone = 0;
+  int64_t microbatchNumber = 0; ///< of the next run
 };
 
 } // namespace meshplan

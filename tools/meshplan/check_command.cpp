@@ -22,11 +22,10 @@ struct CheckCommand {
     bool done = compilation.run(Phase::schedule);
     mlir::FailureOr<Report> report = mlir::failure();
     if (done)
-      report = buildReport(compilation.module(), mainProgram(compilation.module()));
+      report = reportOf(compilation);
     if (mlir::succeeded(report)) {
       report->coverage = coverage(compilation);
       report->loss = loss(compilation);
-      report->machine = describeMachine(compilation.cluster());
       addOptimizer(compilation, *report);
       warnOfIdleAxes(compilation, *report);
       warnOfRecompute(compilation, *report);

@@ -21,6 +21,7 @@ Command addCompile(CLI::App &app);
 Command addCheck(CLI::App &app);
 Command addExplain(CLI::App &app);
 Command addDiff(CLI::App &app);
+Command addSimulate(CLI::App &app);
 Command addFormat(CLI::App &app);
 Command addInit(CLI::App &app);
 
@@ -38,6 +39,10 @@ void addSchedule(CLI::App &app, CompileOptions &options);
 
 /// Splits `name=value` texts, whose form has been checked with the command line.
 void splitDefinitions(const std::vector<std::string> &texts, CompileOptions &options);
+
+/// The report of a compilation that has run all phases, with the machine and the estimated times. Fails as buildReport
+/// does.
+mlir::FailureOr<Report> reportOf(Compilation &compilation);
 
 /// Warns of each axis of the mesh that splits no work, so that its ranks all compute the same.
 void warnOfIdleAxes(Compilation &compilation, const Report &report);

@@ -56,6 +56,17 @@ void meshplan::addSchedule(CLI::App &app, CompileOptions &options) {
       ->capture_default_str();
 }
 
+mlir::FailureOr<Report> meshplan::reportOf(Compilation &compilation) {
+  llvm::StringRef program = mainProgram(compilation.module());
+  mlir::FailureOr<Report> report = buildReport(compilation.module(), program);
+  if (mlir::failed(report))
+    return report;
+  report->machine = describeMachine(compilation.cluster());
+  if (std::optional<StepTimes> times = stepTimes(compilation.times(), program))
+    addTimes(*report, *times, compilation.cluster());
+  return report;
+}
+
 void meshplan::warnOfIdleAxes(Compilation &compilation, const Report &report) {
   for (auto [axis, bound] : llvm::zip(report.axes, compilation.plan().environment.mesh.axes))
     if (!axis.dividesWork)

@@ -36,12 +36,10 @@ DiffCommand::Side DiffCommand::compile(const std::string &planFile) const {
   Compilation compilation(own);
   Side side;
   if (compilation.run(Phase::schedule)) {
-    side.report = buildReport(compilation.module(), mainProgram(compilation.module()));
-    if (mlir::succeeded(side.report)) {
+    side.report = reportOf(compilation);
+    if (mlir::succeeded(side.report))
       side.report->settings =
           describeSettings(compilation.plan(), compilation.model(), compilation.diagnostics().sources());
-      side.report->machine = describeMachine(compilation.cluster());
-    }
     side.modelDigest = compilation.digestOfModel();
   }
   compilation.diagnostics().print(llvm::errs());

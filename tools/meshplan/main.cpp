@@ -47,6 +47,7 @@ static int runCommandLine(int argc, char **argv) {
   add("check", "check a plan: coverage, layouts, memory and traffic of a rank", addCheck);
   add("explain", "explain why a tensor has its layout and which collectives it causes", addExplain);
   add("diff", "show what differs between two plans of a model", addDiff);
+  add("simulate", "write the estimated timeline of a step as a trace", addSimulate);
   add("fmt", "bring plan files to their canonical form", addFormat);
   add("init", "draft a plan for a model", addInit);
   auto nearest = [](const std::string &name, const std::vector<std::string> &candidates) {

@@ -142,6 +142,8 @@ void trainingStatement(const SyntaxContext &context, Parser::StatementContext &r
     trainable(context, *statement, syntax);
   else if (auto *statement = rule.initStatement())
     init(context, *statement, syntax);
+  else if (auto *statement = rule.overlapStatement())
+    syntax.overlaps.push_back({options(context, *statement->optionBlock()), context.range(*statement)});
   else if (auto *statement = rule.reservedStatement())
     syntax.reserved.push_back(
         {{statement->start->getText(), context.range(*statement->start)}, context.range(*statement)});

@@ -68,5 +68,7 @@ json::Value meshplan::diffToJson(const ReportDiff &diff) {
                       {"machine", diff.machine.name.empty() ? json::Value(nullptr) : json::fixUTF8(diff.machine.name)},
                       {"time", json::Object{{"compute_ns", toJson(diff.computeTime)},
                                             {"communication_ns", toJson(diff.communicationTime)},
-                                            {"copies_ns", toJson(diff.copyTime)}}}};
+                                            {"copies_ns", toJson(diff.copyTime)},
+                                            {"exposed_ns", toJson(diff.exposedTime)},
+                                            {"step_ns", toJson(diff.stepTime)}}}};
 }

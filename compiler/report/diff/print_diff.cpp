@@ -142,16 +142,15 @@ static void printMemory(const ReportDiff &diff, raw_ostream &stream) {
 }
 
 static void printTime(const ReportDiff &diff, raw_ostream &stream) {
-  stream << "\nestimated time of a rank " << timeBasis(diff.machine) << '\n';
+  std::string basis = timeBasis(diff.machine);
+  stream << "\nestimated time of a rank" << (basis.empty() ? "" : " " + basis) << '\n';
   ChangeTable table(formatTime);
   table.add("compute", diff.computeTime);
   table.add("communication", diff.communicationTime);
-  bool copies = diff.copyTime.before != 0 || diff.copyTime.after != 0;
-  if (copies)
+  if (diff.copyTime.before != 0 || diff.copyTime.after != 0)
     table.add("copies with the host", diff.copyTime);
-  table.add(copies ? "all" : "both",
-            {diff.computeTime.before + diff.communicationTime.before + diff.copyTime.before,
-             diff.computeTime.after + diff.communicationTime.after + diff.copyTime.after});
+  table.add("exposed communication", diff.exposedTime);
+  table.add("whole", diff.stepTime);
   table.print(stream);
 }
 

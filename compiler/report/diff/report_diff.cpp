@@ -141,5 +141,7 @@ ReportDiff meshplan::compareReports(const Report &before, const Report &after) {
   diff.computeTime = {before.time.compute, after.time.compute};
   diff.communicationTime = {before.time.communication, after.time.communication};
   diff.copyTime = {before.time.copies, after.time.copies};
+  diff.exposedTime = {before.time.exposed, after.time.exposed};
+  diff.stepTime = {before.time.step, after.time.step};
   return diff;
 }

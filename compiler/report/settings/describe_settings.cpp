@@ -22,6 +22,7 @@ public:
 
 private:
   void addInputs();
+  void addOverlap(const BoundOverlapClause &clause);
   void addOptimizer(const BoundOptimizer &optimizer);
   void addNumbers(const BoundOptimizer &optimizer, size_t parameter);
   void addUse(size_t parameter);
@@ -78,6 +79,13 @@ static std::string scheduleText(const LrSchedule &schedule) {
     options.push_back("min " + numberText(schedule.min));
   std::string text = kinds[static_cast<size_t>(schedule.kind)].str();
   return options.empty() ? text : text + " { " + llvm::join(options, "; ") + " }";
+}
+
+/// The clause without its limit is what is compared: "overlap require gradients hidden".
+void SettingsDescriber::addOverlap(const BoundOverlapClause &clause) {
+  StringRef text = clause.text;
+  size_t limit = text.find('>');
+  add("overlap " + text.take_front(limit).rtrim().str(), text.drop_front(limit).str(), locationOf(clause.range));
 }
 
 void SettingsDescriber::addOptimizer(const BoundOptimizer &optimizer) {
@@ -271,6 +279,8 @@ Settings SettingsDescriber::run() {
     addData(data);
   if (plan.init)
     addInit(*plan.init);
+  for (const BoundOverlapClause &clause : plan.overlap)
+    addOverlap(clause);
   return std::move(settings);
 }
 

@@ -208,6 +208,9 @@ void ProgramDescriber::describeStart(const artifact::Start &start) {
     stream << textOf(schedule.communicators()->Get(start.communicator())->name());
   else
     stream << '#' << start.communicator();
+  stream << ", " << start.bytes() << " bytes of " << artifact::EnumNamePurpose(start.purpose());
+  if (start.subject() && start.subject()->size() > 0)
+    stream << " of '" << textOf(start.subject()) << "'";
 }
 
 void ProgramDescriber::describeCopy(const artifact::Copy &copy) {

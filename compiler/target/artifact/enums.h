@@ -23,6 +23,12 @@ inline artifact::ProgramRole toArtifact(base::ProgramRole role) { return static_
 static_assert(base::getMaxEnumValForWhen() == static_cast<unsigned>(artifact::When::MAX));
 inline artifact::When toArtifact(base::When when) { return static_cast<artifact::When>(when); }
 
+static_assert(base::getMaxEnumValForDirection() == static_cast<unsigned>(artifact::Direction::MAX));
+inline artifact::Direction toArtifact(base::Direction direction) { return static_cast<artifact::Direction>(direction); }
+
+static_assert(base::getMaxEnumValForPurpose() == static_cast<unsigned>(artifact::Purpose::MAX));
+inline artifact::Purpose toArtifact(base::Purpose purpose) { return static_cast<artifact::Purpose>(purpose); }
+
 static_assert(base::getMaxEnumValForInitKind() == static_cast<unsigned>(artifact::InitKind::MAX));
 inline artifact::InitKind toArtifact(base::InitKind kind) { return static_cast<artifact::InitKind>(kind); }
 

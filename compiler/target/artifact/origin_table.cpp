@@ -1,6 +1,7 @@
 //===- origin_table.cpp - where instructions come from --------------------===//
 
 #include "compiler/target/artifact/origin_table.h"
+#include "compiler/target/artifact/enums.h"
 #include "dialect/sched/sched.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
@@ -29,14 +30,16 @@ int32_t OriginTable::sourceOf(Location location, StringAttr text) {
 
 int32_t OriginTable::originOf(Operation *step) {
   auto module = step->getAttrOfType<StringAttr>("module");
+  auto direction = step->getAttrOfType<base::DirectionAttr>(sched::SchedDialect::DirectionAttrHelper::getNameStr());
   int32_t source = sourceOf(step->getLoc(), step->getAttrOfType<StringAttr>("cause"));
-  if (source < 0 && !module)
+  if (source < 0 && !module && !direction)
     return -1;
-  auto [entry, inserted] = originIndex.try_emplace({source, module}, origins.size());
+  auto [entry, inserted] = originIndex.try_emplace({source, module, direction}, origins.size());
   if (inserted) {
     auto origin = std::make_unique<artifact::OriginT>();
     origin->plan = source;
     origin->module_ = module ? module.str() : "";
+    origin->direction = direction ? toArtifact(direction.getValue()) : artifact::Direction::forward;
     origins.push_back(std::move(origin));
   }
   return entry->second;

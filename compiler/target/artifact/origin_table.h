@@ -12,8 +12,8 @@ namespace meshplan {
 /// Collects the sources and origins that the instructions of all programs share.
 class OriginTable {
 public:
-  /// Index of the origin of a step: its plan statement, if its location names one, and its module. -1 if neither is
-  /// known.
+  /// Index of the origin of a step: its plan statement, if its location names one, its module, and its direction
+  /// (`sched.direction`). -1 if none is known.
   int32_t originOf(mlir::Operation *step);
 
   /// Moves the collected tables into the schedule.
@@ -24,7 +24,7 @@ private:
 
   using Key = std::pair<mlir::Attribute, mlir::Attribute>;
   llvm::DenseMap<Key, int32_t> sourceIndex; ///< by plan location and text
-  llvm::DenseMap<std::pair<int32_t, mlir::Attribute>, int32_t> originIndex;
+  llvm::DenseMap<std::tuple<int32_t, mlir::Attribute, mlir::Attribute>, int32_t> originIndex;
   std::vector<std::unique_ptr<artifact::SourceT>> sources;
   std::vector<std::unique_ptr<artifact::OriginT>> origins;
 };

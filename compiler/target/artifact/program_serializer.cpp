@@ -17,6 +17,7 @@
 #include "compiler/target/artifact/elements.h"
 #include "compiler/target/artifact/enums.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -65,6 +66,7 @@ private:
   LogicalResult addCompute(sched::ComputeOp compute);
   LogicalResult addStart(sched::StartOp start);
   LogicalResult addCopy(sched::CopyOp copy);
+  void addMoved(sched::StartOp start, artifact::StartT &action);
   void addWait(sched::WaitOp wait);
   void addPack(sched::PackOp pack);
   void addUnpack(sched::UnpackOp unpack);
@@ -312,6 +314,30 @@ LogicalResult ProgramSerializer::addCompute(sched::ComputeOp compute) {
   return success();
 }
 
+/// Bytes that a collective sends on the rank that sends most.
+static double sentBytes(sched::StartOp start) {
+  auto module = start->getParentOfType<ModuleOp>();
+  int64_t ranks = 1, before = 0, after = 0;
+  for (const AxisRef &axis :
+       sched::toAxisRefs(module.lookupSymbol<sched::CommunicatorOp>(start.getCommunicator()).getAxes()))
+    ranks *= axis.size;
+  for (sched::ShardedTensorType tensor : sched::tensorsOf(start.getInput().getType()))
+    before += sched::largestBytes(tensor);
+  for (sched::ShardedTensorType tensor : sched::tensorsOf(start.getToken().getType().getResult()))
+    after += sched::largestBytes(tensor);
+  return base::sentBytes(start.getKind(), before, after, ranks);
+}
+
+/// What traces say about a collective.
+void ProgramSerializer::addMoved(sched::StartOp start, artifact::StartT &action) {
+  using Dialect = sched::SchedDialect;
+  if (auto purpose = start->getAttrOfType<base::PurposeAttr>(Dialect::PurposeAttrHelper::getNameStr()))
+    action.purpose = toArtifact(purpose.getValue());
+  if (auto subject = start->getAttrOfType<StringAttr>(Dialect::SubjectAttrHelper::getNameStr()))
+    action.subject = subject.str();
+  action.bytes = std::llround(sentBytes(start));
+}
+
 LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
   Value result = start.getWait().getResult();
   if (isa<sched::PackedType>(result.getType())) {
@@ -338,6 +364,7 @@ LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
   if (base::reduces(start.getKind()))
     action.reduction = toArtifact(sched::tensorsOf(start.getInput().getType()).front().getReduction());
   action.sequence = static_cast<int32_t>(start.getSequence());
+  addMoved(start, action);
   addInstruction(start, std::move(action));
   return success();
 }

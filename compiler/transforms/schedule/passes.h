@@ -5,6 +5,7 @@
 
 #include "compiler/cluster/cluster.h"
 #include "compiler/scheduling/algorithms.h"
+#include "compiler/timing/step_times.h"
 #include "dialect/sched/sched.h"
 #include "mlir/Pass/Pass.h"
 
@@ -14,8 +15,10 @@ namespace meshplan {
 #define GEN_PASS_REGISTRATION
 #include "compiler/transforms/schedule/passes.h.inc"
 
-/// The pass with the durations of `cluster`.
-std::unique_ptr<mlir::Pass> createSchedule(std::shared_ptr<const Cluster> cluster, const ScheduleOptions &options);
+/// The pass with the durations of `cluster`. It appends the times of each program that all ranks run to `times`, which
+/// must outlive it and may be null.
+std::unique_ptr<mlir::Pass> createSchedule(std::shared_ptr<const Cluster> cluster, const ScheduleOptions &options,
+                                           std::vector<ProgramTimes> *times = nullptr);
 
 } // namespace meshplan
 

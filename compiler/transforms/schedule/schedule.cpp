@@ -10,6 +10,7 @@
 #include "compiler/scheduling/memory_profile.h"
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/transforms/schedule/passes.h"
+#include "compiler/transforms/schedule/time_program.h"
 #include "compiler/transforms/schedule/write_program.h"
 #include "dialect/plan/programs.h"
 
@@ -31,10 +32,10 @@ static llvm::Expected<scheduling::Solution> solve(scheduling::Problem &problem, 
   return solver.solve(problem);
 }
 
-/// Solves one function and writes its program.
+/// Solves one function and writes its program. Appends its times to `times`, if that is not null.
 static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function, const Cluster &cluster,
                                       const scheduling::NamedSolver &solver, LayoutTable &layouts,
-                                      CommunicatorTable &communicators) {
+                                      CommunicatorTable &communicators, std::vector<ProgramTimes> *times) {
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitError() << "cannot be scheduled: it has " << function.getBody().getBlocks().size()
                                 << " blocks, must have one";
@@ -45,6 +46,8 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
   if (!solution)
     return function.emitError() << "cannot be scheduled: " << llvm::toString(solution.takeError());
   writeProgram(builder, function, *projection, *solution, layouts);
+  if (times && plan::roleOf(function) != base::ProgramRole::reference)
+    llvm::append_range(*times, timesOf(function, *projection, *solution));
   return success();
 }
 
@@ -130,8 +133,8 @@ static void inlineNestedModules(ModuleOp module) {
 namespace {
 struct Schedule : public impl::ScheduleBase<Schedule> {
   using ScheduleBase::ScheduleBase;
-  Schedule(std::shared_ptr<const Cluster> cluster, const ScheduleOptions &options)
-      : ScheduleBase(options), cluster(std::move(cluster)) {}
+  Schedule(std::shared_ptr<const Cluster> cluster, const ScheduleOptions &options, std::vector<ProgramTimes> *times)
+      : ScheduleBase(options), cluster(std::move(cluster)), times(times) {}
 
   LogicalResult initialize(MLIRContext *context) final {
     found = scheduling::findSolver(solver);
@@ -164,7 +167,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     for (func::FuncOp function : functions) {
       LayoutTable &layouts = plan::roleOf(function) == base::ProgramRole::reference ? oneRank : allRanks;
-      if (failed(scheduleFunction(builder, function, *cluster, *found, layouts, communicators)))
+      if (failed(scheduleFunction(builder, function, *cluster, *found, layouts, communicators, times)))
         return signalPassFailure();
     }
     builder.setInsertionPoint(mesh);
@@ -180,11 +183,13 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
 
   std::shared_ptr<const Cluster> cluster;
   const scheduling::NamedSolver *found = nullptr;
+  std::vector<ProgramTimes> *times = nullptr;
 };
 } // namespace
 
-std::unique_ptr<Pass> createSchedule(std::shared_ptr<const Cluster> cluster, const ScheduleOptions &options) {
-  return std::make_unique<Schedule>(std::move(cluster), options);
+std::unique_ptr<Pass> createSchedule(std::shared_ptr<const Cluster> cluster, const ScheduleOptions &options,
+                                     std::vector<ProgramTimes> *times) {
+  return std::make_unique<Schedule>(std::move(cluster), options, times);
 }
 
 } // namespace meshplan

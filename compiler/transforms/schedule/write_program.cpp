@@ -14,6 +14,7 @@
 #include "compiler/scheduling/memory_profile.h"
 #include "compiler/scheduling/simulate.h"
 #include "compiler/sharding/dataflow/carriers.h"
+#include "compiler/sharding/dataflow/step_parts.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/storage/storages.h"
 #include "compiler/sharding/storage/transfers.h"
@@ -55,7 +56,7 @@ public:
   ProgramWriter(OpBuilder &builder, func::FuncOp function, const ProjectedFunction &projection, LayoutTable &layouts)
       : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
         every(operationsOfEveryInstance(function, projection)), producers(projection.problem.producers()),
-        arguments(function), location(function.getLoc()), compute(stream(computeLane)) {}
+        parts(function), arguments(function), location(function.getLoc()), compute(stream(computeLane)) {}
 
   void write(const scheduling::Solution &solution);
 
@@ -74,6 +75,9 @@ private:
   void writeSteps(ArrayRef<Step> steps);
   void writeRun(unsigned index);
   void writeCopy(unsigned index);
+  /// Notes, for traces, which part of a step an operation belongs to, and what a collective moves.
+  void markDirection(Operation *op, Operation *written) const;
+  void markMoved(ArrayRef<Operation *> ops, Operation *start) const;
   /// Marks the gradient before an optimizer call, where it is reduced and alive.
   void writeGradient(plan::CallOp call);
   Value packInPlace(ValueRange tensors, Location at);
@@ -105,6 +109,7 @@ private:
   LayoutTable &layouts;
   llvm::BitVector every;                          ///< operations that every instance runs
   std::vector<std::optional<unsigned>> producers; ///< by buffer
+  StepParts parts;
   plan::ArgumentTable arguments;
   /// Location of the last step, which frees use as well.
   Location location;
@@ -302,6 +307,7 @@ void ProgramWriter::writeRun(unsigned index) {
   if (auto slice = dyn_cast<plan::SliceOp>(op)) {
     auto written = sched::SliceOp::create(builder, op.getLoc(), typeOf(slice.getResult()),
                                           values.lookup(slice.getInput()), compute);
+    markDirection(&op, written);
     values.map(slice.getResult(), written.getResult());
     return;
   }
@@ -318,6 +324,7 @@ void ProgramWriter::writeRun(unsigned index) {
       builder, op.getLoc(), types, call.getTargetAttr(), operands, toSchedArguments(call.getArgs()),
       overwritten.empty() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(overwritten), call.getModuleAttr(),
       compute, plan::isOnHost(call.getResult(0)) ? builder.getUnitAttr() : UnitAttr());
+  markDirection(call, written);
   values.map(call.getResults(), written.getResults());
 }
 
@@ -326,10 +333,29 @@ void ProgramWriter::writeTransfer(unsigned index) {
   auto call = cast<plan::CallOp>(projection.operations[index].front());
   TransferOperands operands = transferOperands(call);
   Value target = operands.target ? values.lookup(operands.target) : Value();
-  tokens[index] = sched::CopyOp::create(
+  auto copy = sched::CopyOp::create(
       builder, call.getLoc(), sched::TokenType::get(builder.getContext(), typeOf(call.getResult(0))),
       values.lookup(operands.source), plan::isOnHost(call.getResult(0)) ? builder.getUnitAttr() : UnitAttr(),
       stream(problem.operations[index].lane), builder.getI64IntegerAttr(sequence++), call.getModuleAttr(), target);
+  markDirection(call, copy);
+  tokens[index] = copy;
+}
+
+void ProgramWriter::markDirection(Operation *op, Operation *written) const {
+  base::Direction direction = parts.directionOf(op);
+  if (direction != base::Direction::forward)
+    written->setDiscardableAttr(sched::SchedDialect::DirectionAttrHelper::getNameStr(),
+                                base::DirectionAttr::get(builder.getContext(), direction));
+}
+
+void ProgramWriter::markMoved(ArrayRef<Operation *> ops, Operation *start) const {
+  markDirection(ops.front(), start);
+  base::Purpose purpose = parts.purposeOf(ops.front());
+  if (purpose != base::Purpose::activations)
+    start->setDiscardableAttr(sched::SchedDialect::PurposeAttrHelper::getNameStr(),
+                              base::PurposeAttr::get(builder.getContext(), purpose));
+  if (std::string subject = parts.subjectOf(ops); !subject.empty())
+    start->setDiscardableAttr(sched::SchedDialect::SubjectAttrHelper::getNameStr(), builder.getStringAttr(subject));
 }
 
 /// Tensors that are adjacent in a buffer, as one value; a single tensor is itself.
@@ -365,12 +391,14 @@ void ProgramWriter::writeStart(unsigned index) {
   auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
   auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
   // All ranks issue collectives in this order, or they would wait for each other forever.
-  tokens[index] = sched::StartOp::create(
+  auto start = sched::StartOp::create(
       builder, op.getLoc(), sched::TokenType::get(builder.getContext(), result),
       sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input, dim,
       op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.lane),
       builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
       op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op), target);
+  markMoved(ops, start);
+  tokens[index] = start;
 }
 
 void ProgramWriter::writeWait(unsigned index) {

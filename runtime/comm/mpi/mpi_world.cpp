@@ -22,6 +22,7 @@ public:
   Status wait() override { return wait(engine.timeout()); }
   Status wait(std::chrono::milliseconds limit) override;
   std::vector<int64_t> missing() override;
+  std::optional<MoveInterval> interval() const override { return ticket->interval(); }
 
 private:
   Status waitOnce(std::chrono::milliseconds limit);

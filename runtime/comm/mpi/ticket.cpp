@@ -12,11 +12,15 @@
 
 #include "runtime/comm/mpi/ticket.h"
 
+#include <algorithm>
+
 using namespace meshplan;
 
 void Ticket::update(Progress progress) {
   std::unique_lock lock(mutex);
   state = std::move(progress);
+  if (state.moving)
+    movedIn.begin = std::min(movedIn.begin, std::chrono::steady_clock::now());
   // Not a wake-up: the waiting rank compares this number when its time is over, so that moving data extends the wait.
   ++updates;
 }
@@ -24,6 +28,7 @@ void Ticket::update(Progress progress) {
 void Ticket::finish(Status status) {
   std::unique_lock lock(mutex);
   ended = true;
+  movedIn.end = std::chrono::steady_clock::now();
   outcome = std::move(status);
   changed.notify_all();
 }
@@ -82,4 +87,9 @@ Status Ticket::result(bool &aborted) const {
 Progress Ticket::progress() const {
   std::unique_lock lock(mutex);
   return state;
+}
+
+MoveInterval Ticket::interval() const {
+  std::unique_lock lock(mutex);
+  return {std::min(movedIn.begin, movedIn.end), movedIn.end};
 }

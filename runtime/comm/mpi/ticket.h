@@ -8,6 +8,7 @@
 #define MESHPLAN_RUNTIME_COMM_MPI_TICKET_H
 
 #include "runtime/base/status.h"
+#include "runtime/comm/communicator.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -48,6 +49,8 @@ public:
   /// The result of a finished collective. With `aborted` it is the cause, which concerns another collective or rank.
   Status result(bool &aborted) const;
   Progress progress() const;
+  /// When data began to move, and when it ended. Only if it is finished.
+  MoveInterval interval() const;
 
 private:
   bool endsWithin(std::unique_lock<std::mutex> &lock, std::chrono::milliseconds limit);
@@ -58,6 +61,7 @@ private:
   int64_t updates = 0;
   bool ended = false, wasAborted = false;
   Status outcome;
+  MoveInterval movedIn{std::chrono::steady_clock::time_point::max(), {}};
 };
 
 } // namespace meshplan

@@ -17,11 +17,17 @@ bool Exchange::arrive(int64_t slot, Collective collective, std::string_view grou
   parts[slot] = std::move(collective);
   if (++arrived < size())
     return false;
+  movedIn.begin = std::chrono::steady_clock::now();
   std::vector<Participant> participants;
   for (int64_t i = 0; i < size(); ++i)
     participants.push_back({memberRanks[i], memberIndices[i], &*parts[i]});
   disagreement = checkAgreement(participants, group);
   return true;
+}
+
+void Exchange::reportMoved() {
+  if (++moved == size())
+    movedIn.end = std::chrono::steady_clock::now();
 }
 
 std::vector<int64_t> Exchange::missing() const {

@@ -13,6 +13,7 @@
 #define MESHPLAN_RUNTIME_COMM_THREADS_EXCHANGE_H
 
 #include "runtime/comm/agreement.h"
+#include "runtime/comm/communicator.h"
 
 #include <optional>
 
@@ -41,7 +42,10 @@ public:
   /// Claims an unclaimed piece, `own` first. The caller moves it, then calls reportMoved.
   std::optional<int64_t> claimPiece(int64_t own);
   bool hasUnclaimed() const { return unclaimed > 0; }
-  void reportMoved() { ++moved; }
+  void reportMoved();
+
+  /// When the last member arrived, and when the last piece was moved. Precondition: finished.
+  MoveInterval interval() const { return movedIn; }
 
   /// Bytes that all pieces read together. Precondition: ready.
   int64_t bytes() const;
@@ -64,6 +68,7 @@ private:
   std::vector<bool> claimed;
   int64_t arrived = 0, moved = 0, unclaimed;
   Status disagreement;
+  MoveInterval movedIn;
 };
 
 } // namespace meshplan

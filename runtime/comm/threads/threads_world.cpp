@@ -163,6 +163,9 @@ public:
   Status wait() override { return wait(run.timeout); }
   Status wait(std::chrono::milliseconds limit) override;
   std::vector<int64_t> missing() override;
+  std::optional<MoveInterval> interval() const override {
+    return settled && result.ok() ? std::optional(exchange->interval()) : std::nullopt;
+  }
 
 private:
   int64_t rank() const { return exchange->ranks()[slot]; }

@@ -31,6 +31,7 @@ public:
 
   Status run(std::span<Tensor> values) override;
   Status finish(std::span<Tensor> values) override;
+  std::optional<MoveInterval> lastMove() const override { return interval; }
   std::string name() const override {
     return std::string(kindName(action().kind())) + " " + std::to_string(action().sequence());
   }
@@ -57,6 +58,7 @@ private:
   bool takesExtreme; ///< computes max or min from gathered addends
   CollectiveLabel label;
   Flight flight;
+  std::optional<MoveInterval> interval; ///< of the last finished run
 };
 
 } // namespace
@@ -146,6 +148,7 @@ Status CollectiveStep::finish(std::span<Tensor> values) {
   // The step runs again in the next training step, so it must not keep the buffers.
   Flight landing = std::exchange(flight, Flight());
   MESHPLAN_RETURN_IF_ERROR(landing.pending->wait());
+  interval = landing.pending->interval();
   landing.outgoing = Tensor();
   auto output = land(std::move(landing.incoming));
   if (!output)

@@ -48,6 +48,7 @@ public:
   double waitedSeconds() const override {
     return start->movesBetweenRanks() ? std::chrono::duration<double>(waited).count() : 0;
   }
+  std::optional<MoveInterval> moved() const override { return start->lastMove(); }
   std::string name() const override { return "wait " + start->name(); }
 
 private:

@@ -17,6 +17,8 @@ public:
 
   /// True if the wait is for other ranks.
   virtual bool movesBetweenRanks() const { return true; }
+  /// When the collective of the last `finish` moved its bytes, as far as the backend knows.
+  virtual std::optional<MoveInterval> lastMove() const = 0;
 };
 
 /// The name of a collective's kind in messages: "all-gather".

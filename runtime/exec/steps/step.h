@@ -3,6 +3,7 @@
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_STEP_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_STEP_H
 
+#include "runtime/comm/communicator.h"
 #include "runtime/exec/rank_view.h"
 #include "runtime/tensor/tensor.h"
 
@@ -29,7 +30,10 @@ public:
   /// Seconds since preparation that the host has waited for other ranks in this step.
   virtual double waitedSeconds() const { return 0; }
 
-  /// "aten.mm.default", "wait all-reduce 3": the name in traces.
+  /// For the wait of a collective, when its bytes moved in the last run, as far as the backend knows.
+  virtual std::optional<MoveInterval> moved() const { return std::nullopt; }
+
+  /// "aten.mm.default", "wait all-reduce 3": the name in messages.
   virtual std::string name() const = 0;
 };
 

@@ -106,7 +106,8 @@ TEST_F(WalkTest, Traces) {
   std::vector<std::string> names;
   for (const auto &event : events)
     names.push_back(event["name"]);
-  EXPECT_THAT(names, testing::ElementsAre("process_name", "aten.mm.default", "free", "aten.add.Tensor", "free"));
-  EXPECT_EQ(events[1]["ts"], 0.0);
-  EXPECT_GE(events[3]["ts"].get<double>(), events[1]["dur"].get<double>());
+  EXPECT_THAT(names, testing::ElementsAre("process_name", "thread_name", "aten.mm.default", "aten.add.Tensor"));
+  EXPECT_EQ(events[2]["ts"], 0.0);
+  EXPECT_GE(events[3]["ts"].get<double>(), events[2]["dur"].get<double>());
+  EXPECT_EQ(events[2]["args"]["direction"], "forward");
 }

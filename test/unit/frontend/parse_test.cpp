@@ -172,14 +172,23 @@ TEST(Parse, TrainingStatements) {
 TEST(Parse, ReservedStatements) {
   Syntax syntax = parsed("pipeline pp { schedule zb; cut before model.layers.4, model.layers.8 }\n"
                          "context cp { exchange ring; balance headtail }\nfold (dp, tp) as (edp = 4, ep = 2*4)\n"
-                         "overlap { require gradients hidden >= 90 % }\noverlap { require gradients hidden>=90% }\n"
                          "offload optimizer\ntie a.b, c.d\n"
                          "shapes { batch 16 }\nshapes small");
   std::vector<std::string> keywords;
   for (const ReservedStatement &statement : syntax.reserved)
     keywords.push_back(statement.keyword.text);
   EXPECT_THAT(keywords,
-              ElementsAre("pipeline", "context", "fold", "overlap", "overlap", "offload", "tie", "shapes", "shapes"));
+              ElementsAre("pipeline", "context", "fold", "offload", "tie", "shapes", "shapes"));
+}
+
+TEST(Parse, Contracts) {
+  Syntax syntax = parsed("overlap { require gradients hidden>=90%\n forbid exposed > 5 ms }");
+  const std::vector<Option> &clauses = syntax.overlaps.at(0).clauses;
+  ASSERT_EQ(clauses.size(), 2u);
+  EXPECT_EQ(clauses[0].text, "require gradients hidden >= 90 %");
+  EXPECT_EQ(clauses[0].operands.at(0).at(2).text, ">=");
+  EXPECT_EQ(clauses[0].operands.at(0).at(3).number.unit, "%");
+  EXPECT_EQ(clauses[1].operands.at(0).at(2).number.unit, "ms");
 }
 
 TEST(Parse, InitialValues) {

@@ -17,7 +17,7 @@ Clock::time_point moment(int64_t milliseconds) { return Clock::time_point(std::c
 RankReport reportWith(const std::string &machine, int64_t now, int64_t begin, int64_t peak = 0) {
   RankReport report;
   report.memory = {{10, 20, 30}, {peak, 0}};
-  report.trace.add("aten.mm.default", moment(begin), moment(begin + 5));
+  report.trace.add({.what = "aten.mm.default"}, 0, moment(begin), moment(begin + 5));
   report.clock = {machine, moment(now)};
   return report;
 }

@@ -135,4 +135,6 @@ void bind::bindTraining(const Context &context, BoundPlan &plan) {
   checkOffload(context, plan);
   for (const InitStatement &statement : context.syntax.inits)
     bindInit(context, statement, plan);
+  for (const OverlapStatement &statement : context.syntax.overlaps)
+    bindOverlap(context, statement, plan);
 }

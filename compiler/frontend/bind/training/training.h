@@ -73,6 +73,9 @@ std::optional<LrSchedule> bindSchedule(const Context &context, const Option &opt
 /// Fills init. Reports parameters that no entry names, or that two entries name.
 void bindInit(const Context &context, const InitStatement &statement, BoundPlan &plan);
 
+/// Fills overlap. Reports clauses that are wrong, repeated, or about gradients without training.
+void bindOverlap(const Context &context, const OverlapStatement &statement, BoundPlan &plan);
+
 /// The distribution of an entry of `init`. Reports an unknown distribution, one in a wrong form, and invalid numbers.
 std::optional<InitialValues> bindDistribution(const Context &context, const InitEntry &entry);
 

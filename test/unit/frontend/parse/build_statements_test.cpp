@@ -16,7 +16,8 @@ std::vector<size_t> counts(const Syntax &syntax) {
   return {syntax.models.size(), syntax.meshes.size(),       syntax.lets.size(),       syntax.values.size(),
           syntax.losses.size(), syntax.microbatches.size(), syntax.entries.size(),    syntax.blocks.size(),
           syntax.data.size(),   syntax.precisions.size(),   syntax.recomputes.size(), syntax.optimizers.size(),
-          syntax.clips.size(),  syntax.nonfinites.size(),   syntax.trainable.size(),  syntax.reserved.size()};
+          syntax.clips.size(),  syntax.nonfinites.size(),   syntax.trainable.size(),  syntax.overlaps.size(),
+          syntax.reserved.size()};
 }
 
 TEST(BuildStatements, EachStatementIsOfOneKind) {
@@ -27,7 +28,8 @@ TEST(BuildStatements, EachStatementIsOfOneKind) {
                               "data dp { }",      "precision { }",
                               "recompute m",      "optimizer sgd",
                               "clip_grad_norm 1", "nonfinite gradients stop",
-                              "freeze m",         "tie a, b"};
+                              "freeze m",         "overlap { }",
+                              "tie a, b"};
   for (size_t kind = 0; kind < std::size(statements); ++kind) {
     std::vector<size_t> expected(std::size(statements), 0);
     expected[kind] = 1;

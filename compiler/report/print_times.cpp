@@ -1,0 +1,67 @@
+//===- print_times.cpp - the estimated times of a report ------------------===//
+
+#include "compiler/report/print_times.h"
+#include "compiler/report/text_table.h"
+#include "llvm/Support/Format.h"
+
+using namespace meshplan;
+using Align = TextTable::Align;
+using llvm::raw_ostream;
+
+static std::string formatted(const char *format, double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format(format, value);
+  return text;
+}
+
+/// A part of a whole: "12.5 %".
+static std::string percent(int64_t part, int64_t whole) {
+  return whole == 0 ? "" : formatted("%.1f %%", 100 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string meshplan::timesText(const Report &report) {
+  const TimeReport &time = report.time;
+  std::string basis = timeBasis(report.machine);
+  if (time.step == 0)
+    return formatTime(time.compute) + " computing and " + formatTime(time.communication) + " communicating" +
+           (basis.empty() ? "" : " " + basis);
+  std::string text = formatTime(time.step) + (basis.empty() ? "" : " " + basis) + ": " + formatTime(time.compute) +
+                     " computing, " + formatTime(time.exposed) + " of communication exposed";
+  return time.waitsForHost == 0 ? text : text + ", " + formatTime(time.waitsForHost) + " waiting for the host";
+}
+
+/// "(1.2e+15 bf16 flops / 989e+12 flop/s) / 64 ranks / 22.9 ms": the numbers of the formula.
+static std::string utilizationText(const Report &report) {
+  std::string sum;
+  for (const ModelFlops &flops : report.time.modelFlops)
+    sum += (sum.empty() ? "" : " + ") + formatted("%.3g", flops.flops) + " " + flops.dtype + " flops / " +
+           formatted("%.3g flop/s", flops.peak);
+  return "= (" + sum + ") / " + std::to_string(report.worldSize) + (report.worldSize == 1 ? " rank / " : " ranks / ") +
+         formatTime(report.time.step);
+}
+
+void meshplan::printTimes(const Report &report, raw_ostream &stream) {
+  const TimeReport &time = report.time;
+  if (time.step == 0)
+    return;
+  stream << "\nestimated time of a " << (report.trains ? "step" : "forward pass") << '\n';
+  TextTable times({Align::left, Align::right, Align::right, Align::left});
+  times.addRow({"whole", formatTime(time.step)});
+  times.addRow({"computing", formatTime(time.compute), percent(time.compute, time.step)});
+  times.addRow({"exposed communication", formatTime(time.exposed), percent(time.exposed, time.step)});
+  if (time.waitsForHost > 0)
+    times.addRow({"waiting for the host", formatTime(time.waitsForHost), percent(time.waitsForHost, time.step)});
+  if (time.utilization)
+    times.addRow({"model flops utilization", "", formatted("%.1f %%", 100 * *time.utilization),
+                  utilizationText(report)});
+  times.print(stream);
+  if (time.groups.empty())
+    return;
+  stream << "\nestimated time of collectives\n";
+  TextTable groups({Align::left, Align::left, Align::right, Align::right, Align::right, Align::left});
+  for (const GroupTimeReport &group : time.groups)
+    groups.addRow({group.purpose, "over " + group.communicator, std::to_string(group.count),
+                   "exposed " + formatTime(group.exposed), "hidden " + formatTime(group.hidden),
+                   percent(group.hidden, group.exposed + group.hidden) + " hidden"});
+  groups.print(stream);
+}

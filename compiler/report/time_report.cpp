@@ -1,0 +1,20 @@
+//===- time_report.cpp - the estimated times of a step --------------------===//
+
+#include "compiler/cluster/estimate.h"
+#include "compiler/report/report.h"
+
+using namespace meshplan;
+
+void meshplan::addTimes(Report &report, const StepTimes &step, const Cluster &cluster) {
+  TimeReport &time = report.time;
+  time.step = step.total;
+  time.compute = step.compute;
+  time.communication = step.communication;
+  time.exposed = step.exposed;
+  time.waitsForHost = step.waitsForHost;
+  for (const CollectiveGroup &group : step.groups)
+    time.groups.push_back({group.purpose, group.communicator, group.count, group.exposed, group.hidden()});
+  for (const auto &[dtype, flops] : step.modelFlops)
+    time.modelFlops.push_back({dtype, flops, peakFlops(cluster, dtype)});
+  time.utilization = utilization(step, cluster, report.worldSize);
+}

@@ -1,0 +1,189 @@
+//===- overlap_contracts.cpp - what a timeline must keep to ---------------===//
+
+#include "compiler/timing/overlap_contracts.h"
+#include "compiler/cluster/read_cluster.h"
+#include "compiler/support/time_text.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace meshplan;
+using llvm::StringRef;
+
+namespace {
+
+/// A collective of a step, and the program that it is in.
+struct Found {
+  const ProgramTimes *program = nullptr;
+  const TimedOperation *operation = nullptr;
+};
+
+class ClauseCheck {
+public:
+  ClauseCheck(const BoundPlan &plan, const BoundOverlapClause &clause, const StepTimes &step, const Cluster &cluster,
+              Diagnostics &diagnostics)
+      : plan(plan), clause(clause), step(step), cluster(cluster), diagnostics(diagnostics) {}
+
+  void run();
+
+private:
+  bool isMeant(StringRef purpose, StringRef communicator) const;
+  Found longestExposed() const;
+  void reportMissing();
+  void report(int64_t allowed, const std::string &problem);
+  void addWindow(Diagnostic &error) const;
+  SourceRange rangeOf(const PlanPlace &place) const;
+  /// "gradients over dp", or "communication".
+  std::string subject() const;
+
+  const BoundPlan &plan;
+  const BoundOverlapClause &clause;
+  const StepTimes &step;
+  const Cluster &cluster;
+  Diagnostics &diagnostics;
+  int64_t time = 0, exposed = 0;
+};
+
+} // namespace
+
+/// The names of the axes in the name of a communicator: "dp.tp.1.2" is over dp and a part of tp.
+static llvm::StringSet<> axesOf(StringRef communicator) {
+  llvm::StringSet<> axes;
+  llvm::SmallVector<StringRef> parts;
+  communicator.split(parts, '.');
+  for (StringRef part : parts)
+    if (part.find_first_not_of("0123456789") != StringRef::npos)
+      axes.insert(part);
+  return axes;
+}
+
+bool ClauseCheck::isMeant(StringRef purpose, StringRef communicator) const {
+  if (!clause.purpose.empty() && clause.purpose != purpose)
+    return false;
+  if (clause.axes.empty())
+    return true;
+  llvm::StringSet<> axes = axesOf(communicator);
+  return axes.size() == clause.axes.size() &&
+         llvm::all_of(clause.axes, [&](size_t axis) { return axes.contains(plan.environment.mesh.axes[axis].name); });
+}
+
+std::string ClauseCheck::subject() const {
+  std::string text = clause.purpose.empty() ? "communication" : clause.purpose;
+  for (size_t index = 0; index < clause.axes.size(); ++index)
+    text += (index == 0 ? " over " : ", ") + plan.environment.mesh.axes[clause.axes[index]].name;
+  return text;
+}
+
+static std::string percentText(double percent) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.1f %%", percent);
+  return text;
+}
+
+SourceRange ClauseCheck::rangeOf(const PlanPlace &place) const {
+  if (place.file.empty() || place.file != diagnostics.sources().buffer(0).name())
+    return {};
+  return {0, static_cast<int32_t>(place.line), static_cast<int32_t>(place.column),
+          static_cast<int32_t>(place.endColumn)};
+}
+
+Found ClauseCheck::longestExposed() const {
+  Found found;
+  for (const ProgramRun &run : step.runs)
+    for (const TimedOperation &operation : run.program->operations)
+      if (operation.isCollective() && isMeant(operation.label.purpose, operation.label.communicator) &&
+          (!found.operation || operation.exposed > found.operation->exposed))
+        found = {run.program, &operation};
+  return found;
+}
+
+/// "aten.mm.default in model.layers.2.mlp.up_proj and 3 other operators": what runs in the window.
+static std::string windowText(const ProgramTimes &program, const TimedOperation &collective, int64_t &computed) {
+  const TimedOperation *longest = nullptr;
+  size_t count = 0;
+  computed = 0;
+  for (size_t at = collective.windowBegin; at < collective.windowEnd; ++at) {
+    const TimedOperation &operation = program.operations[program.computed[at]];
+    if (operation.time.length() == 0)
+      continue;
+    ++count;
+    computed += operation.time.length();
+    if (!longest || operation.time.length() > longest->time.length())
+      longest = &operation;
+  }
+  if (!longest)
+    return "nothing is computed beside it";
+  std::string text = "beside it " + timeText(computed) + " are computed: " + trace_form::nameOf(longest->label);
+  return count == 1 ? text : text + " and " + std::to_string(count - 1) + " other operators";
+}
+
+void ClauseCheck::addWindow(Diagnostic &error) const {
+  Found found = longestExposed();
+  const TimedOperation &worst = *found.operation;
+  int64_t computed = 0;
+  std::string window = windowText(*found.program, worst, computed);
+  std::string name = trace_form::nameOf(worst.label);
+  error.note(rangeOf(worst.place), "'" + name + "' is exposed longest: " + timeText(worst.exposed) + " of " +
+                                       timeText(worst.time.length()) + "; " + window);
+  error.note({}, computed >= worst.time.length()
+                     ? "its window is long enough, but other collectives are in front of it on its lane"
+                     : "to hide it, " + timeText(worst.time.length() - computed) +
+                           " more of computing would have to be between its start and its wait");
+}
+
+void ClauseCheck::report(int64_t allowed, const std::string &problem) {
+  Diagnostic &error = diagnostics.error(clause.range, problem);
+  addWindow(error);
+  error.note({}, "in the step, " + timeText(exposed) + " of " + timeText(time) + " are exposed, and " +
+                     timeText(allowed) + " may be");
+  error.note({}, "times are estimates for " + clusterText(cluster));
+  error.help("let more be computed beside it (more samples or tokens for a rank, smaller units or buckets, more memory "
+             "for gathers ahead), send less (fewer axes, narrower types), or lower the clause");
+}
+
+void ClauseCheck::reportMissing() {
+  std::string groups;
+  for (const CollectiveGroup &group : step.groups)
+    groups += (groups.empty() ? "" : ", ") + group.purpose + " over " + group.communicator;
+  diagnostics.error(clause.range, "the step has no collectives that '" + clause.text + "' is about")
+      .help(groups.empty() ? "it has no collectives at all: remove the clause"
+                           : "it has collectives of " + groups);
+}
+
+void ClauseCheck::run() {
+  bool isThere = false;
+  for (const CollectiveGroup &group : step.groups) {
+    if (!isMeant(group.purpose, group.communicator))
+      continue;
+    isThere = true;
+    time += group.time;
+    exposed += group.exposed;
+  }
+  if (!isThere) {
+    if (plan.environment.mesh.worldSize() > 1)
+      reportMissing();
+    return;
+  }
+  if (clause.forbids) {
+    int64_t allowed = std::llround(clause.exposedSeconds * 1e9);
+    if (exposed > allowed)
+      report(allowed, subject() + ": " + timeText(exposed) + " are exposed, must be at most " + timeText(allowed));
+    return;
+  }
+  if (time == 0)
+    return;
+  double hidden = 100 * static_cast<double>(time - exposed) / static_cast<double>(time);
+  if (hidden < clause.hiddenPercent)
+    report(std::llround((1 - clause.hiddenPercent / 100) * static_cast<double>(time)),
+           subject() + ": " + percentText(hidden) + " of the time is hidden, must be at least " +
+               percentText(clause.hiddenPercent));
+}
+
+void meshplan::checkOverlap(const BoundPlan &plan, const StepTimes &step, const Cluster &cluster,
+                            Diagnostics &diagnostics) {
+  for (const BoundOverlapClause &clause : plan.overlap)
+    ClauseCheck(plan, clause, step, cluster, diagnostics).run();
+}

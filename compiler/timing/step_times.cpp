@@ -1,0 +1,71 @@
+//===- step_times.cpp - the estimated times of a step ---------------------===//
+
+#include "compiler/timing/step_times.h"
+#include "compiler/cluster/estimate.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+
+using namespace meshplan;
+
+static CollectiveGroup &groupOf(StepTimes &step, const trace_form::Label &label) {
+  auto isSame = [&](const CollectiveGroup &group) {
+    return group.purpose == label.purpose && group.communicator == label.communicator;
+  };
+  auto found = llvm::find_if(step.groups, isSame);
+  return found != step.groups.end() ? *found
+                                    : step.groups.emplace_back(CollectiveGroup{label.purpose, label.communicator});
+}
+
+static void addRun(StepTimes &step, const ProgramTimes &program, int64_t microbatch) {
+  step.runs.push_back({&program, microbatch, step.total});
+  step.total += program.makespan;
+  step.compute += program.compute;
+  step.waitsForHost += program.waitsForHost;
+  for (const TimedOperation &operation : program.operations) {
+    if (!operation.isCollective())
+      continue;
+    CollectiveGroup &group = groupOf(step, operation.label);
+    ++group.count;
+    group.bytes += operation.label.bytes;
+    group.time += operation.time.length();
+    group.exposed += operation.exposed;
+    step.communication += operation.time.length();
+    step.exposed += operation.exposed;
+  }
+  // A gradient of a product takes two products of its size: one for each operand.
+  for (const auto &[dtype, flops] : program.forwardFlops)
+    step.modelFlops[dtype] += program.trains ? 3 * flops : flops;
+}
+
+std::optional<StepTimes> meshplan::stepTimes(const std::vector<ProgramTimes> &programs, llvm::StringRef name) {
+  auto find = [&](llvm::StringRef wanted, bool isLast) {
+    return llvm::find_if(programs, [&](const ProgramTimes &each) { return each.name == wanted && each.isLast == isLast; });
+  };
+  auto last = find(name, /*isLast=*/true);
+  if (last == programs.end())
+    return std::nullopt;
+  StepTimes step;
+  for (size_t index = 0; index + 1 < last->timeline.size(); ++index) {
+    const Instance &instance = last->timeline[index];
+    // A program that runs whole in every instance has one entry.
+    auto earlier = find(instance.program, /*isLast=*/false);
+    auto program = earlier != programs.end() ? earlier : find(instance.program, /*isLast=*/true);
+    if (program != programs.end())
+      addRun(step, *program, instance.microbatch);
+  }
+  addRun(step, *last, last->timeline.empty() ? 0 : last->timeline.back().microbatch);
+  auto rank = [](const CollectiveGroup &group) {
+    return std::pair(llvm::find(trace_form::purposes, group.purpose), group.communicator);
+  };
+  llvm::stable_sort(step.groups, [&](const auto &left, const auto &right) { return rank(left) < rank(right); });
+  return step;
+}
+
+std::optional<double> meshplan::utilization(const StepTimes &step, const Cluster &cluster, int64_t ranks) {
+  double seconds = 0;
+  for (const auto &[dtype, flops] : step.modelFlops)
+    seconds += flops / peakFlops(cluster, dtype);
+  if (seconds == 0 || step.total == 0)
+    return std::nullopt;
+  return seconds / static_cast<double>(ranks) / (static_cast<double>(step.total) * 1e-9);
+}

@@ -1,0 +1,158 @@
+//===- time_program.cpp - the estimated times of a program ----------------===//
+
+#include "compiler/transforms/schedule/time_program.h"
+#include "compiler/scheduling/simulate.h"
+#include "compiler/sharding/dataflow/step_parts.h"
+#include "compiler/sharding/op_record.h"
+#include "compiler/sharding/reshard.h"
+#include "compiler/transforms/schedule/instances.h"
+#include "dialect/plan/attributes.h"
+#include "dialect/plan/programs.h"
+#include "dialect/sched/sched.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace meshplan {
+
+/// What a call computes, as the artifact names it.
+static std::string operatorOf(Operation *op) {
+  if (auto call = dyn_cast<plan::CallOp>(op))
+    return call.getTarget().str();
+  return op->getName().stripDialect().str();
+}
+
+static PlanPlace placeOf(Operation *op) {
+  FileLineColRange place = sched::getPlanLocation(op->getLoc());
+  if (!place)
+    return {};
+  return {place.getFilename().str(), place.getStartLine(), place.getStartColumn(), place.getEndColumn()};
+}
+
+/// "p.plan:12:5 data dp", without the folder of the plan, as the artifact has it.
+static std::string statementOf(Operation *op, const PlanPlace &place) {
+  if (place.file.empty())
+    return "";
+  std::string text = llvm::sys::path::filename(place.file).str() + ":" + std::to_string(place.line) + ":" +
+                     std::to_string(place.column);
+  auto cause = op->getAttrOfType<StringAttr>("cause");
+  return cause && !cause.empty() ? text + " " + cause.str() : text;
+}
+
+static TimedOperation describe(const ProjectedFunction &projection, unsigned index, const StepParts &parts) {
+  const scheduling::Problem &problem = projection.problem;
+  const scheduling::Operation &operation = problem.operations[index];
+  ArrayRef<Operation *> ops = projection.operations[index];
+  Operation *first = ops.front();
+  TimedOperation timed;
+  timed.place = placeOf(first);
+  timed.label.direction = stringifyDirection(parts.directionOf(first)).str();
+  timed.label.statement = statementOf(first, timed.place);
+  if (auto module = first->getAttrOfType<StringAttr>("module"))
+    timed.label.module = module.str();
+  timed.label.what = operatorOf(first);
+  if (plan::collectiveKindOf(first))
+    timed.label.module = parts.subjectOf(ops);
+  if (operation.copy != scheduling::Copy::none)
+    timed.label.what = operation.copy == scheduling::Copy::pack ? "pack" : "unpack";
+  if (problem.lanes[operation.lane].kind == scheduling::LaneKind::copies) {
+    timed.label.what = "copy";
+    timed.label.memory = trace_form::memories[plan::isOnHost(first->getResult(0))];
+  }
+  if (!operation.communicator)
+    return timed;
+  timed.label.purpose = base::stringifyPurpose(parts.purposeOf(first)).str();
+  timed.label.communicator = problem.communicators[*operation.communicator].name;
+  double bytes = 0;
+  for (Operation *op : ops)
+    bytes += sentBytes(op, plan::getMesh(op));
+  timed.label.bytes = std::llround(bytes);
+  return timed;
+}
+
+/// Notes which operators are issued between the start and the wait of each collective.
+/// `position` is that in ProgramTimes::operations, by operation of the problem.
+static void addWindows(ProgramTimes &times, const scheduling::Solution &solution, ArrayRef<size_t> position) {
+  for (scheduling::Step step : solution.steps)
+    switch (step.kind) {
+    case scheduling::StepKind::run:
+      times.computed.push_back(position[step.index]);
+      break;
+    case scheduling::StepKind::start:
+      times.operations[position[step.index]].windowBegin = times.computed.size();
+      break;
+    case scheduling::StepKind::wait:
+      times.operations[position[step.index]].windowEnd = times.computed.size();
+      break;
+    case scheduling::StepKind::free:
+      break;
+    }
+}
+
+static std::string dtypeOf(plan::CallOp call) {
+  std::string text;
+  llvm::raw_string_ostream(text) << getElementTypeOrSelf(call.getOperandTypes().front());
+  return text;
+}
+
+/// Matrix products and attentions, which are what model flops count.
+static double modelFlopsOf(plan::CallOp call) {
+  const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
+  if (!record || !record->cost || call.getNumOperands() == 0)
+    return 0;
+  OpCost cost = record->cost(CallView::of(call));
+  bool counts = cost.product || call.getTarget().contains("attention");
+  return counts ? static_cast<double>(cost.flops) : 0;
+}
+
+/// The times of the steps of `solution`, which has the operations `ran`.
+static ProgramTimes timesOfInstance(func::FuncOp function, const ProjectedFunction &projection,
+                                    const scheduling::Solution &solution, const llvm::BitVector &ran,
+                                    const StepParts &parts) {
+  const scheduling::Problem &problem = projection.problem;
+  scheduling::Timeline timeline = scheduling::simulate(problem, solution);
+  ProgramTimes times;
+  times.name = function.getSymName().str();
+  times.makespan = timeline.makespan;
+  times.compute = timeline.busy[computeLane];
+  times.waitsForHost = timeline.waitsForHost;
+  SmallVector<size_t> position(problem.operations.size());
+  for (unsigned index : ran.set_bits()) {
+    TimedOperation timed = describe(projection, index, parts);
+    timed.label.program = times.name;
+    timed.time = timeline.operations[index];
+    timed.exposed = timeline.exposed[index];
+    timed.wait = timeline.waits[index];
+    times.trains |= timed.label.direction == "backward";
+    position[index] = times.operations.size();
+    times.operations.push_back(std::move(timed));
+    auto call = dyn_cast<plan::CallOp>(projection.operations[index].front());
+    if (!call || problem.operations[index].copy != scheduling::Copy::none ||
+        parts.directionOf(call) != base::Direction::forward)
+      continue;
+    if (double flops = modelFlopsOf(call); flops > 0)
+      times.forwardFlops[dtypeOf(call)] += flops;
+  }
+  addWindows(times, solution, position);
+  return times;
+}
+
+std::vector<ProgramTimes> timesOf(func::FuncOp function, const ProjectedFunction &projection,
+                                  const scheduling::Solution &solution) {
+  StepParts parts(function);
+  llvm::BitVector all(projection.problem.operations.size(), true);
+  std::vector<ProgramTimes> times{timesOfInstance(function, projection, solution, all, parts)};
+  if (auto timeline = plan::opAttr<plan::attr::Timeline>(function))
+    for (auto instance : timeline.getAsRange<base::InstanceAttr>())
+      times.front().timeline.push_back({instance.getProgram().getValue().str(), instance.getMicrobatch()});
+  llvm::BitVector every = operationsOfEveryInstance(function, projection);
+  if (every.all())
+    return times;
+  times.push_back(timesOfInstance(function, projection, stepsOfEarlierInstance(solution, every), every, parts));
+  times.back().isLast = false;
+  return times;
+}
+
+} // namespace meshplan

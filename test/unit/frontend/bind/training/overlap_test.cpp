@@ -12,17 +12,17 @@ using testing::IsEmpty;
 
 namespace {
 
-const std::string trains = "loss loss\noptimizer sgd { lr 0.1 }\n";
+const std::string withSgd = "loss loss\noptimizer sgd { lr 0.1 }\n";
 
-std::vector<BoundOverlapClause> bound(const std::string &clauses) {
-  Outcome outcome = bindTo(llama(1), "plan p {\nmesh dp = 2, tp = 3\nrest: replicate\n" + trains + "overlap {\n" +
+std::vector<BoundOverlapClause> boundClauses(const std::string &clauses) {
+  Outcome outcome = bindTo(llama(1), "plan p {\nmesh dp = 2, tp = 3\nrest: replicate\n" + withSgd + "overlap {\n" +
                                          clauses + "\n}\n}\n");
   EXPECT_EQ(outcome.text, "");
   return outcome.plan ? outcome.plan->overlap : std::vector<BoundOverlapClause>();
 }
 
 /// The errors about a statement, and their helps.
-std::vector<std::string> faults(const std::string &statement, const std::string &training = trains) {
+std::vector<std::string> clauseFaults(const std::string &statement, const std::string &training = withSgd) {
   Sources sources;
   Diagnostics diagnostics(sources);
   std::optional<Syntax> syntax = parsePlan(
@@ -42,7 +42,7 @@ std::vector<std::string> faults(const std::string &statement, const std::string 
 
 TEST(BindOverlap, Clauses) {
   std::vector<BoundOverlapClause> clauses =
-      bound("require gradients hidden >= 90 %\nrequire parameters over dp hidden >= 12.5 %\n"
+      boundClauses("require gradients hidden >= 90 %\nrequire parameters over dp hidden >= 12.5 %\n"
             "forbid exposed > 5 ms; forbid activations over (dp, tp) exposed > 2.5 us; forbid gradients exposed > 0 s");
   ASSERT_EQ(clauses.size(), 5u);
   EXPECT_FALSE(clauses[0].forbids);
@@ -62,7 +62,7 @@ TEST(BindOverlap, Clauses) {
 }
 
 TEST(BindOverlap, NothingIsStated) {
-  EXPECT_THAT(faults("overlap { }"),
+  EXPECT_THAT(clauseFaults("overlap { }"),
               ElementsAre("'overlap' states nothing, and so has no effect",
                           "write a clause, as in 'overlap { require gradients hidden >= 90 % }', or remove the "
                           "statement"));
@@ -76,50 +76,50 @@ TEST(BindOverlap, FormsThatAreNone) {
         "require gradients hidden <= 90 %", "require gradients hidden >= 90", "require gradients hidden >= 0.9",
         "require gradients hidden >= 90 ms", "require gradients hidden >= 90 % more", "require gradients, hidden >= 9 %",
         "require gradients exposed > 5 ms", "require gradients over hidden >= 90 %", "require 5 hidden >= 90 %"})
-    EXPECT_THAT(faults(std::string("overlap { ") + clause + " }").back(), require) << clause;
+    EXPECT_THAT(clauseFaults(std::string("overlap { ") + clause + " }").back(), require) << clause;
   for (const char *clause : {"forbid", "forbid exposed", "forbid exposed >= 5 ms", "forbid exposed > 5",
                              "forbid exposed > 5 %", "forbid exposed > 5 MiB", "forbid gradients hidden >= 90 %"})
-    EXPECT_THAT(faults(std::string("overlap { ") + clause + " }").back(), forbid) << clause;
-  EXPECT_THAT(faults("overlap { requires gradients hidden >= 90 % }"),
+    EXPECT_THAT(clauseFaults(std::string("overlap { ") + clause + " }").back(), forbid) << clause;
+  EXPECT_THAT(clauseFaults("overlap { requires gradients hidden >= 90 % }"),
               ElementsAre("'overlap' has no option 'requires'", "did you mean 'require'?"));
 }
 
 TEST(BindOverlap, GroupsAndAxesThatAreNone) {
-  EXPECT_THAT(faults("overlap { require gradient hidden >= 90 % }"),
+  EXPECT_THAT(clauseFaults("overlap { require gradient hidden >= 90 % }"),
               ElementsAre("there is no group of collectives 'gradient'", "did you mean 'gradients'?"));
-  EXPECT_THAT(faults("overlap { forbid weights exposed > 5 ms }"),
+  EXPECT_THAT(clauseFaults("overlap { forbid weights exposed > 5 ms }"),
               ElementsAre("there is no group of collectives 'weights'",
                           "groups: 'gradients', 'parameters', 'activations'"));
-  EXPECT_EQ(faults("overlap { require gradients over pp hidden >= 90 % }").front(), "unknown axis 'pp'");
+  EXPECT_EQ(clauseFaults("overlap { require gradients over pp hidden >= 90 % }").front(), "unknown axis 'pp'");
 }
 
 TEST(BindOverlap, GradientsNeedTraining) {
-  EXPECT_THAT(faults("overlap { require gradients hidden >= 90 % }", "loss loss\n"),
+  EXPECT_THAT(clauseFaults("overlap { require gradients hidden >= 90 % }", "loss loss\n"),
               ElementsAre("the plan does not train, so there are no gradients to reduce",
                           "add 'optimizer KIND { ... }', or remove 'require gradients hidden >= 90 %'"));
-  EXPECT_THAT(faults("overlap { require parameters hidden >= 90 % }", "loss loss\n"), IsEmpty());
+  EXPECT_THAT(clauseFaults("overlap { require parameters hidden >= 90 % }", "loss loss\n"), IsEmpty());
 }
 
 TEST(BindOverlap, NumbersThatCannotBe) {
-  EXPECT_THAT(faults("overlap { require gradients hidden >= 101 % }"),
+  EXPECT_THAT(clauseFaults("overlap { require gradients hidden >= 101 % }"),
               ElementsAre("the hidden part is at most 100 % of the time of a collective, not 101 %",
                           "write 'hidden >= 100 %' if no part of it may be exposed"));
-  EXPECT_THAT(faults("overlap { require gradients hidden >= 100 % }"), IsEmpty());
+  EXPECT_THAT(clauseFaults("overlap { require gradients hidden >= 100 % }"), IsEmpty());
   for (const char *part : {"0 %", "-5 %"})
-    EXPECT_EQ(faults(std::string("overlap { require gradients hidden >= ") + part + " }").front(),
+    EXPECT_EQ(clauseFaults(std::string("overlap { require gradients hidden >= ") + part + " }").front(),
               std::string("'require gradients hidden >= ") + part + "' always holds: the hidden part is above 0 %");
-  EXPECT_EQ(faults("overlap { forbid exposed > -1 ms }").front(),
+  EXPECT_EQ(clauseFaults("overlap { forbid exposed > -1 ms }").front(),
             "'forbid exposed > -1 ms' never holds: a time is not negative");
 }
 
 TEST(BindOverlap, ClausesAboutTheSameCollectives) {
-  EXPECT_THAT(faults("overlap { require gradients hidden >= 90 %; require gradients hidden>=90% }"),
+  EXPECT_THAT(clauseFaults("overlap { require gradients hidden >= 90 %; require gradients hidden>=90% }"),
               ElementsAre("'require gradients hidden >= 90 %' is stated twice", "keep one of them"));
-  EXPECT_THAT(faults("overlap { forbid exposed > 5 ms; forbid exposed > 6 ms }"),
+  EXPECT_THAT(clauseFaults("overlap { forbid exposed > 5 ms; forbid exposed > 6 ms }"),
               ElementsAre("'forbid exposed > 6 ms' contradicts 'forbid exposed > 5 ms': both limit the same collectives",
                           "keep one of them"));
-  EXPECT_THAT(faults("overlap { require gradients hidden >= 90 %; require gradients over dp hidden >= 80 % }"),
+  EXPECT_THAT(clauseFaults("overlap { require gradients hidden >= 90 %; require gradients over dp hidden >= 80 % }"),
               IsEmpty());
-  EXPECT_THAT(faults("overlap { forbid exposed > 5 ms }\noverlap { forbid gradients exposed > 5 ms }"),
+  EXPECT_THAT(clauseFaults("overlap { forbid exposed > 5 ms }\noverlap { forbid gradients exposed > 5 ms }"),
               ElementsAre("a plan has one 'overlap' statement", "keep one of them"));
 }

@@ -17,8 +17,8 @@ public:
 
   /// True if the wait is for other ranks.
   virtual bool movesBetweenRanks() const { return true; }
-  /// When the collective of the last `finish` moved its bytes, as far as the backend knows.
-  virtual std::optional<MoveInterval> lastMove() const = 0;
+  /// When the last `finish` found that it had moved its bytes, as far as that is known.
+  virtual std::optional<MoveInterval> lastMove() const { return std::nullopt; }
 };
 
 /// The name of a collective's kind in messages: "all-gather".

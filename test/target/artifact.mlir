@@ -1,5 +1,5 @@
 // The artifact of a small program, read back from its bytes.
-// RUN: meshplan-opt %s --schedule --print-artifact -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
+// RUN: meshplan-opt %s --schedule=solver=program --print-artifact -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
 
 #rows = #plan.sharding<[{"dp"}, {}]>
 #partial = #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>

@@ -41,7 +41,8 @@ static std::vector<ListRules> rulesFor(const Problem &problem) {
   static constexpr unsigned disturbances = 96;
   bool triesAll = isSmall(problem), isLimited = !problem.memoryLimit.empty();
   std::vector<ListRules> all;
-  for (Urgency urgency : {Urgency::criticalPath, Urgency::transfers, Urgency::reference})
+  // Of orders that take the same time the one that is closest to the program is chosen.
+  for (Urgency urgency : {Urgency::reference, Urgency::criticalPath, Urgency::transfers})
     for (bool justInTime : {true, false})
       for (bool computeFirst : {false, true})
         if ((triesAll || (justInTime && urgency != Urgency::transfers && computeFirst == isLimited)) &&

@@ -9,7 +9,7 @@
 // CHECK-NEXT:mesh dp=2 tp=3
 // CHECK-NEXT:communicator tp: tp
 // CHECK-NEXT:stream compute
-// CHECK-NEXT:stream communication
+// CHECK-NEXT:stream communication.tp
 // CHECK-NEXT:program forward
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
 

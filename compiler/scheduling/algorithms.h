@@ -46,7 +46,7 @@ struct NamedSolver {
 llvm::ArrayRef<NamedSolver> solvers();
 
 /// The name of the solver that is used where none is named.
-inline constexpr llvm::StringLiteral defaultSolver = "search";
+inline constexpr llvm::StringLiteral defaultSolver = "list";
 
 /// Null if no solver has this name.
 const NamedSolver *findSolver(llvm::StringRef name);

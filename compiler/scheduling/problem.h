@@ -35,6 +35,8 @@ enum class Memory { device, host };
 struct Communicator {
   std::string name;
   llvm::SmallVector<AxisRef, 2> axes;
+
+  bool operator==(const Communicator &) const = default;
 };
 
 enum class LaneKind {
@@ -47,18 +49,24 @@ enum class LaneKind {
 struct Lane {
   std::string name;
   LaneKind kind = LaneKind::compute;
+
+  bool operator==(const Lane &) const = default;
 };
 
 /// What carries transfers. Everything that crosses it at the same time shares its rate.
 struct Link {
   std::string name;
   int64_t bytesPerSecond = 0;
+
+  bool operator==(const Link &) const = default;
 };
 
 /// Bytes that an operation sends over a link, on the rank that sends most.
 struct Transfer {
   unsigned link = 0; ///< index into Problem::links
   int64_t bytes = 0;
+
+  bool operator==(const Transfer &) const = default;
 };
 
 /// A collective, or a pair of send and receive, that several pipeline coordinates take part in. It has the same name in
@@ -66,6 +74,8 @@ struct Transfer {
 struct Instance {
   std::string name;
   llvm::SmallVector<unsigned, 1> others; ///< the coordinates that take part besides the operation's own
+
+  bool operator==(const Instance &) const = default;
 };
 
 /// A tensor of the program.
@@ -77,6 +87,8 @@ struct Buffer {
   /// The buffer whose storage this one shares. Storage lives until all buffers that share it are freed.
   std::optional<unsigned> viewOf;
   Memory memory = Memory::device;
+
+  bool operator==(const Buffer &) const = default;
 };
 
 /// What an operation copies for a collective: the tensors that it sends into one buffer, which it produces and only the
@@ -111,6 +123,7 @@ struct Operation {
   /// one grouped launch, in which none waits for another (ncclGroupStart).
   llvm::SmallVector<Instance, 1> instances;
 
+  bool operator==(const Operation &) const = default;
   bool isCollective() const { return communicator.has_value(); }
 };
 
@@ -120,6 +133,8 @@ struct MergeMember {
   int64_t bytes = 0;      ///< that count for Mergeable::mostBytes
   int64_t packTime = 0;   ///< to copy its tensors into the common buffer and back, which adds to the latency
   ClassBytes packBytes;   ///< of the common buffer, which add to the workspace; empty means none
+
+  bool operator==(const MergeMember &) const = default;
 };
 
 /// Collectives of one kind, communicator and dtype. A solution may merge any of them into one (choices.h): this saves
@@ -128,6 +143,8 @@ struct Mergeable {
   std::string name;
   llvm::SmallVector<MergeMember, 4> members;
   int64_t mostBytes = 0; ///< of those that travel together; 0 if it is not limited
+
+  bool operator==(const Mergeable &) const = default;
 };
 
 /// Nanoseconds of a transfer over a link that nothing else uses.
@@ -137,6 +154,8 @@ int64_t timeOnLink(int64_t bytes, int64_t bytesPerSecond);
 struct OverlapSpeed {
   int64_t compute = 1000;  ///< of computing, while an operation of another lane transfers
   int64_t transfer = 1000; ///< of transfers, while the compute lane runs an operation
+
+  bool operator==(const OverlapSpeed &) const = default;
 };
 
 struct Problem {
@@ -155,6 +174,8 @@ struct Problem {
   ClassBytes handover;
   /// Bytes of device memory that a solution may hold at once; empty means that it is not limited.
   ClassBytes memoryLimit;
+
+  bool operator==(const Problem &) const = default;
 
   /// Fails, with the rule's label and both sides in the message, if the problem is inconsistent:
   /// - K1 indices are in range; K2 there is a size for each rank class, and nothing is negative;

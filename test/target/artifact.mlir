@@ -1,5 +1,5 @@
 // The artifact of a small program, read back from its bytes.
-// RUN: meshplan-opt %s --schedule --print-artifact -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
+// RUN: meshplan-opt %s --schedule=solver=program --print-artifact -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
 
 #rows = #plan.sharding<[{"dp"}, {}]>
 #partial = #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>
@@ -9,7 +9,7 @@
 // CHECK-NEXT:mesh dp=2 tp=3
 // CHECK-NEXT:communicator tp: tp
 // CHECK-NEXT:stream compute
-// CHECK-NEXT:stream communication
+// CHECK-NEXT:stream communication.tp
 // CHECK-NEXT:program forward
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
 

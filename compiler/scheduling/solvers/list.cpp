@@ -41,10 +41,12 @@ static std::vector<ListRules> rulesFor(const Problem &problem) {
   static constexpr unsigned disturbances = 96;
   bool triesAll = isSmall(problem), isLimited = !problem.memoryLimit.empty();
   std::vector<ListRules> all;
-  for (Urgency urgency : {Urgency::criticalPath, Urgency::transfers, Urgency::reference})
+  // Of orders that take the same time the one that is closest to the program is chosen.
+  for (Urgency urgency : {Urgency::reference, Urgency::criticalPath, Urgency::transfers})
     for (bool justInTime : {true, false})
       for (bool computeFirst : {false, true})
-        if ((triesAll || (justInTime && urgency != Urgency::transfers)) && (!computeFirst || isLimited))
+        if ((triesAll || (justInTime && urgency != Urgency::transfers && computeFirst == isLimited)) &&
+            (!computeFirst || isLimited))
           all.push_back({urgency, 0, computeFirst, justInTime});
   for (unsigned seed = 1; triesAll && seed <= disturbances; ++seed)
     all.push_back(
@@ -62,13 +64,12 @@ Expected<std::vector<IssueOrder>> meshplan::scheduling::listCandidates(const Pro
   bool overlaps = llvm::any_of(costs.operations, [](const Cost &cost) { return cost.isAsynchronous; });
   if (!overlaps && !candidates.empty())
     return candidates; // any order takes the same time
-  Expected<std::vector<unsigned>> reference = leastMemoryOrder(problem, dependencies);
-  if (!reference && candidates.empty())
+  // Where program order keeps to the limit, it does so too if each operation is over before the next one begins.
+  Expected<std::vector<unsigned>> reference = candidates.empty()
+                                                  ? leastMemoryOrder(problem, dependencies)
+                                                  : Expected<std::vector<unsigned>>(candidates.front().operations);
+  if (!reference)
     return reference.takeError();
-  if (!reference) {
-    llvm::consumeError(reference.takeError());
-    return candidates;
-  }
   for (ListRules rules : rulesFor(problem)) {
     std::vector<int64_t> urgency = urgenciesOf(costs, dependencies, *reference, rules);
     // Under a limit, an order that fits and is close to the urgencies holds them back less.

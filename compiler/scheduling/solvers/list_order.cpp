@@ -26,6 +26,11 @@ static std::vector<int64_t> criticalPaths(const CostTable &costs, const Dependen
 /// the reference one may be issued before its turn. They bound the time for each operation.
 static constexpr size_t mostTried = 8, mostAhead = 256;
 
+static void add(ClassBytes &sum, const ClassBytes &bytes, int64_t sign = 1) {
+  for (auto [total, part] : llvm::zip_equal(sum, bytes))
+    total += sign * part;
+}
+
 namespace {
 class ListScheduler {
 public:
@@ -43,7 +48,9 @@ private:
   void wait(unsigned operation);
   void waitForWhatIsOver();
   bool canIssue(unsigned operation);
+  bool surelyFollowsReference(unsigned issued);
   bool canFollowReference(unsigned issued);
+  void reach(unsigned operation);
   std::optional<unsigned> nextToRun();
   void fillLanes(std::optional<unsigned> run);
   std::optional<unsigned> nextToStart(unsigned lane, std::optional<unsigned> run);
@@ -60,8 +67,12 @@ private:
   std::vector<unsigned> left; ///< dependencies of each operation that are not over
   std::vector<unsigned> placeInReference;
   size_t issuedOfReference = 0; ///< operations of `reference` before this one are issued
-  unsigned lastIssued = 0;      ///< largest place in `reference` of an issued operation
-  std::vector<Ready> ready;     ///< for each lane
+  size_t reached = 0;           ///< operations of `reference` from this one on are not issued
+  /// Under a limit: the bytes that all operations of the reference before a place add while they run, and those that
+  /// the operations before `reached` add that are not issued.
+  std::vector<ClassBytes> added;
+  ClassBytes skipped;
+  std::vector<Ready> ready; ///< for each lane
   IssueOrder result;
 };
 } // namespace
@@ -89,6 +100,14 @@ ListScheduler::ListScheduler(const Problem &problem, const CostTable &costs, con
       placeInReference(problem.operations.size()), ready(problem.lanes.size()) {
   for (auto [place, operation] : llvm::enumerate(reference))
     placeInReference[operation] = place;
+  if (walker.bytes().isLimited()) {
+    skipped.assign(problem.rankClasses, 0);
+    added.push_back(skipped);
+    for (unsigned operation : reference) {
+      added.push_back(added.back());
+      add(added.back(), walker.bytes().bytesWhileRunning(operation));
+    }
+  }
   for (unsigned index = 0; index < left.size(); ++index) {
     left[index] = dependencies.before[index].size();
     if (left[index] == 0)
@@ -111,7 +130,7 @@ void ListScheduler::issue(unsigned operation) {
   (void)fits;
   ready[costs.operations[operation].lane].erase({urgency[operation], operation});
   result.operations.push_back(operation);
-  lastIssued = std::max(lastIssued, placeInReference[operation]);
+  reach(operation);
   for (Step step : walker.steps().drop_front(before))
     if (step.kind != StepKind::start)
       setOver(step.index);
@@ -128,14 +147,40 @@ void ListScheduler::waitForWhatIsOver() {
       wait(operation);
 }
 
+/// Notes that an operation is issued.
+void ListScheduler::reach(unsigned operation) {
+  size_t place = placeInReference[operation];
+  if (walker.bytes().isLimited() && place < reached) {
+    add(skipped, walker.bytes().bytesWhileRunning(operation), -1);
+  } else if (walker.bytes().isLimited()) {
+    add(skipped, added[place]);
+    add(skipped, added[reached], -1);
+  }
+  reached = std::max(reached, place + 1);
+}
+
+/// If true, canFollowReference() is as well. Counts what the skipped operations of the reference allocate and
+/// nothing that is freed, so it takes no walk. This decides almost always, because most of a program is far from its
+/// peak.
+bool ListScheduler::surelyFollowsReference(unsigned issued) {
+  const MemoryTracker &memory = walker.bytes();
+  size_t place = placeInReference[issued];
+  ClassBytes bytes = skipped;
+  if (place >= reached) {
+    add(bytes, added[place + 1]);
+    add(bytes, added[reached], -1);
+  }
+  return memory.fits(bytes);
+}
+
 /// True if the rest of the reference fits into memory after `issued` and everything in flight is over.
 bool ListScheduler::canFollowReference(unsigned issued) {
   MemoryTracker &memory = walker.bytes();
   for (unsigned operation : walker.inFlight())
     memory.end(operation);
   // After the last issued operation of the reference, memory is what the reference has there.
-  size_t last = std::max<size_t>(lastIssued, placeInReference[issued]);
-  for (size_t place = issuedOfReference; place <= last; ++place) {
+  size_t end = std::max<size_t>(reached, placeInReference[issued] + 1);
+  for (size_t place = issuedOfReference; place < end; ++place) {
     unsigned operation = reference[place];
     if (operation == issued || walker.isIssued(operation))
       continue;
@@ -156,6 +201,8 @@ bool ListScheduler::canIssue(unsigned operation) {
     ++issuedOfReference;
   if (!memory.fits(operation) || placeInReference[operation] > issuedOfReference + mostAhead)
     return false;
+  if (surelyFollowsReference(operation))
+    return true;
   MemoryTracker::Mark mark = memory.mark();
   memory.begin(operation);
   memory.end(operation);

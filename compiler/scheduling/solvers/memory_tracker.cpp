@@ -47,14 +47,12 @@ MemoryTracker::Need MemoryTracker::needOf(const Operation &operation) const {
   return need;
 }
 
-bool MemoryTracker::isWithin(const ClassBytes &added) const {
+bool MemoryTracker::fits(const ClassBytes &added) const {
   for (auto [own, more, limit] : llvm::zip_equal(held, added, problem.memoryLimit))
     if (own + more > limit)
       return false;
   return true;
 }
-
-bool MemoryTracker::fits(unsigned operation) const { return !isLimited() || isWithin(needs[operation].atBegin); }
 
 void MemoryTracker::begin(unsigned operation) {
   if (!isLimited())
@@ -103,7 +101,7 @@ int64_t MemoryTracker::growth(unsigned operation) const {
   return *llvm::max_element(sum);
 }
 
-bool MemoryTracker::fitsAtEnd() const { return !isLimited() || problem.handover.empty() || isWithin(problem.handover); }
+bool MemoryTracker::fitsAtEnd() const { return !isLimited() || problem.handover.empty() || fits(problem.handover); }
 
 void MemoryTracker::undo(const Mark &mark) {
   while (journal.size() > mark.changes) {

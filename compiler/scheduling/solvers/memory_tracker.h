@@ -22,7 +22,11 @@ public:
   bool isLimited() const { return !problem.memoryLimit.empty(); }
 
   /// True if an operation may begin now.
-  bool fits(unsigned operation) const;
+  bool fits(unsigned operation) const { return !isLimited() || fits(needs[operation].atBegin); }
+  /// True if so many bytes more than now keep to the limit.
+  bool fits(const ClassBytes &added) const;
+  /// Bytes that an operation adds while it runs. Only under a limit.
+  const ClassBytes &bytesWhileRunning(unsigned operation) const { return needs[operation].atBegin; }
   void begin(unsigned operation);
   /// Ends the operation and frees the buffers that no operation uses from now on.
   void end(unsigned operation);
@@ -59,7 +63,6 @@ private:
     counter += difference;
     journal.push_back({&counter, -difference});
   }
-  bool isWithin(const ClassBytes &added) const;
   Need needOf(const Operation &operation) const;
 
   const Problem &problem;

@@ -131,7 +131,12 @@ bool Grouping::isAlone(const DataCollective &collective) {
 
 void Grouping::block(const DataCollective &collective) {
   DataOp data = dataOf(collective.parameter);
-  if (collective.traffic == DataTraffic::reduce && !data.getOverlapGradients())
+  bool overlaps = true;
+  if (collective.traffic == DataTraffic::reduce)
+    overlaps = data.getOverlapGradients();
+  else if (collective.isGather())
+    overlaps = data.getPrefetch() > 0;
+  if (!overlaps)
     collective.op->setAttr("blocking", builder.getUnitAttr());
 }
 

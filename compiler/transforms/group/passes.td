@@ -20,7 +20,8 @@ def GroupCollectives : Pass<"plan-group-collectives", "::mlir::ModuleOp"> {
 
     Members of a bucket have one kind, axes, element type and purpose. They are adjacent and have the same `bucket`;
     their readers move after the last member. A member on which the last member depends is not coalesced. Where the
-    statement does not overlap gradients their collectives are `blocking`. `plan.data` stays.
+    statement does not overlap gradients their collectives are `blocking`, and those of parameters where it gathers none
+    ahead. `plan.data` stays.
 
     ```mlir
     %0 = plan.all_gather %w0 [#plan.axis<"dp">] bucket 0 : ...

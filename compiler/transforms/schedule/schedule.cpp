@@ -32,22 +32,36 @@ static llvm::Expected<scheduling::Solution> solve(scheduling::Problem &problem, 
   return solver.solve(problem);
 }
 
-/// Solves one function and writes its program. Appends its times to `times`, if that is not null.
+namespace {
+/// A problem and its solution. `forward` and `eval` are often the same problem, one after the other.
+struct Solved {
+  scheduling::Problem problem;
+  scheduling::Solution solution;
+};
+} // namespace
+
+/// Solves one function and writes its program. `last` is the function before it. Appends its times to `times`, if that
+/// is not null.
 static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function, const Cluster &cluster,
                                       const scheduling::NamedSolver &solver, LayoutTable &layouts,
-                                      CommunicatorTable &communicators, std::vector<ProgramTimes> *times) {
+                                      CommunicatorTable &communicators, std::optional<Solved> &last,
+                                      std::vector<ProgramTimes> *times) {
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitError() << "cannot be scheduled: it has " << function.getBody().getBlocks().size()
                                 << " blocks, must have one";
   FailureOr<ProjectedFunction> projection = project(function, cluster, layouts, communicators);
   if (failed(projection))
     return failure();
-  llvm::Expected<scheduling::Solution> solution = solve(projection->problem, solver);
-  if (!solution)
-    return function.emitError() << "cannot be scheduled: " << llvm::toString(solution.takeError());
-  writeProgram(builder, function, *projection, *solution, layouts);
+  if (!last || last->problem != projection->problem) {
+    scheduling::Problem problem = projection->problem;
+    llvm::Expected<scheduling::Solution> solution = solve(projection->problem, solver);
+    if (!solution)
+      return function.emitError() << "cannot be scheduled: " << llvm::toString(solution.takeError());
+    last = Solved{std::move(problem), std::move(*solution)};
+  }
+  writeProgram(builder, function, *projection, last->solution, layouts);
   if (times && plan::roleOf(function) != base::ProgramRole::reference)
-    llvm::append_range(*times, timesOf(function, *projection, *solution));
+    llvm::append_range(*times, timesOf(function, *projection, last->solution));
   return success();
 }
 
@@ -139,7 +153,8 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
   LogicalResult initialize(MLIRContext *context) final {
     found = scheduling::findSolver(solver);
     if (!found)
-      return emitError(UnknownLoc::get(context)) << "there is no solver '" << solver << "', only " << scheduling::namesOfSolvers();
+      return emitError(UnknownLoc::get(context))
+             << "there is no solver '" << solver << "', only " << scheduling::namesOfSolvers();
     if (cluster)
       return success();
     const ClusterPreset *known = findClusterPreset(preset);
@@ -164,10 +179,11 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     for (func::FuncOp function : functions)
       if (plan::roleOf(function) != base::ProgramRole::reference)
         allRanks.addRankClasses(function);
+    std::optional<Solved> last;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     for (func::FuncOp function : functions) {
       LayoutTable &layouts = plan::roleOf(function) == base::ProgramRole::reference ? oneRank : allRanks;
-      if (failed(scheduleFunction(builder, function, *cluster, *found, layouts, communicators, times)))
+      if (failed(scheduleFunction(builder, function, *cluster, *found, layouts, communicators, last, times)))
         return signalPassFailure();
     }
     builder.setInsertionPoint(mesh);

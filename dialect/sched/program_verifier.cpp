@@ -1,7 +1,7 @@
 //===- program_verifier.cpp - verifier of a whole program -----------------===//
 //
-// Rules have labels (P: names and numbers, L: lifetimes, T: tokens, W: instances) that
-// reappear in test/dialect/sched/program_verifier.mlir.
+// Rules have labels (P: names and numbers, L: lifetimes, T: tokens, W: instances) that reappear in
+// test/dialect/sched/program_verifier.mlir.
 //
 // A program is a list without branches, so one walk in order decides everything. A program that a timeline runs several
 // times is two lists: that of the last instance, with all steps, and that of the others, without the steps `when last`.
@@ -12,7 +12,8 @@
 //   L4, L7          what a collective or a copy in flight reads is neither freed nor overwritten
 //   L3, L5          what the run owns is not freed; everything else is, or is an output or an update
 //   W1, W3, W4      the same holds in instances before the last one
-//   W2              microbatches change nothing that outlives them but accumulators
+//   W2              of what outlives them, instances before the last one change accumulators only
+//   W5, P14 to P17  `when last` and timelines mean something
 //
 //===----------------------------------------------------------------------===//
 
@@ -192,8 +193,7 @@ LogicalResult ProgramVerifier::verifyNames(Operation &step) {
 }
 
 /// L6: the old value of an overwritten operand is not read again; a free, and in the last instance an update, may still
-/// name it. L7: no
-/// collective in flight reads it.
+/// name it. L7: no collective in flight reads it.
 LogicalResult ProgramVerifier::verifyOverwritten(Operation &step) {
   // Before this step's own overwriting is recorded: a step may read what it overwrites.
   SmallVector<Value> read = isa<UpdateOp, FreeOp>(step) ? SmallVector<Value>() : usedBy(step);
@@ -344,8 +344,8 @@ LogicalResult ProgramVerifier::verifyStart(StartOp start) {
 LogicalResult ProgramVerifier::verifySameInstances(Operation &step, ArrayRef<Operation *> parts) const {
   for (Operation *part : parts)
     if (whenOf(part) != whenOf(&step))
-      return part->emitOpError() << "runs " << base::stringifyWhen(whenOf(part)) << ", its " << kindOf(&step) << ' '
-                                 << base::stringifyWhen(whenOf(&step));
+      return part->emitOpError() << "is 'when " << base::stringifyWhen(whenOf(part)) << "', its " << kindOf(&step)
+                                 << " is 'when " << base::stringifyWhen(whenOf(&step)) << "'";
   return success();
 }
 

@@ -598,7 +598,7 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
   // W3
-  // expected-error@+1 {{'sched.wait' op runs last, its collective always}}
+  // expected-error@+1 {{'sched.wait' op is 'when last', its collective is 'when always'}}
   %y = sched.wait %t on @compute when last : !sched.token<!sched.tensor<[12], f32>>
   sched.output "y" %y : <[12], f32>
 }
@@ -611,7 +611,7 @@ sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %x = sched.input "x" : <[4, 6 over {0:(1)6}], f32>
   // W3: a pack
-  // expected-error@+1 {{'sched.pack' op runs always, its collective last}}
+  // expected-error@+1 {{'sched.pack' op is 'when always', its collective is 'when last'}}
   %p = sched.pack %x on @compute : !sched.packed<<[4, 6 over {0:(1)6}], f32>>
   %t = sched.start all_gather %p dim 1 over @tp on @compute sequence 0 when last : !sched.packed<<[4, 6 over {0:(1)6}], f32>> -> <!sched.packed<<[4, 6], f32>>>
   %r = sched.wait %t on @compute when last : !sched.token<!sched.packed<<[4, 6], f32>>>
@@ -630,7 +630,7 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
   %t = sched.start all_gather %p dim 1 over @tp on @compute sequence 0 : !sched.packed<<[4, 6 over {0:(1)6}], f32>> -> <!sched.packed<<[4, 6], f32>>>
   %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[4, 6], f32>>>
   // W3: an unpack
-  // expected-error@+1 {{'sched.unpack' op runs last, its collective always}}
+  // expected-error@+1 {{'sched.unpack' op is 'when last', its collective is 'when always'}}
   %y = sched.unpack %r on @compute when last : !sched.packed<<[4, 6], f32>>
   sched.output "y" %y : <[4, 6], f32>
 }

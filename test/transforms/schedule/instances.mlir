@@ -8,7 +8,9 @@
 !number = tensor<f64, #plan.sharding<[]>>
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 
+// Calls so small take 5 us each: two run three times and two once, as does the reduction.
 // CHECK-LABEL: sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>]
+// CHECK-SAME: time <compute = 40000, communication = 5001>
 // CHECK: %[[W:.*]] = sched.parameter ["w"]
 // CHECK: %[[SUM:.*]] = sched.state "sum"
 // CHECK: %[[G:.*]] = sched.compute "aten.cos.default"({{.*}} on @compute :

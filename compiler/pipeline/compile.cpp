@@ -198,7 +198,8 @@ void Compilation::reportExtent(const archive::Diagnostic &error, const Syntax &s
 
 bool Compilation::runPasses(Phase phase) {
   mlir::PassManager manager(&context);
-  buildPhase(manager, phase, {options.strict, options.gradients, options.reference, options.device, machines, &programTimes});
+  buildPhase(manager, phase,
+             {options.strict, options.gradients, options.reference, options.device, machines, &programTimes});
   return mlir::succeeded(manager.run(*ir)) && !reports.hasErrors();
 }
 

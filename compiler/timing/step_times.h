@@ -43,8 +43,8 @@ struct TimedOperation {
 /// A program, run once.
 struct ProgramTimes {
   std::string name;
-  std::string before; ///< with `runs`: the program that this one is run before
-  int64_t runs = 0;   ///< how often
+  std::string before;  ///< with `runs`: the program that this one is run before
+  int64_t runs = 0;    ///< how often
   bool trains = false; ///< a training step, or the program of its microbatches
   std::vector<TimedOperation> operations;
   std::vector<size_t> computed; ///< operations of the compute lane, in the order in which they run
@@ -76,7 +76,7 @@ struct StepTimes {
   std::vector<ProgramRun> runs; ///< in their order, one after the other
   int64_t total = 0;
   int64_t compute = 0, communication = 0, exposed = 0, waitsForHost = 0;
-  std::vector<CollectiveGroup> groups; ///< by purpose, then by communicator
+  std::vector<CollectiveGroup> groups;      ///< by purpose, then by communicator
   std::map<std::string, double> modelFlops; ///< by dtype: of the forward pass, three times that for a training step
 };
 

@@ -35,8 +35,8 @@ private:
   const RankView &view;
   int64_t microbatch;
   Trace &trace;
-  std::vector<trace_form::Label> labels;                         ///< by instruction
-  std::map<int64_t, Started> started;                            ///< by sequence
+  std::vector<trace_form::Label> labels;                    ///< by instruction
+  std::map<int64_t, Started> started;                       ///< by sequence
   std::map<std::string, Trace::Clock::time_point> laneEnds; ///< by communicator: end of its last collective
 };
 

@@ -1,7 +1,7 @@
 """Compares the simulated step of large models on H100 with published throughput.
 
-The cluster is the preset `h100`, which knows nothing of these models. Published are tokens per second and GPU, and model
-flops utilization (MFU) by the formulas of their authors, who count attention with a causal mask in full; that of
+The cluster is the preset `h100`, which knows nothing of these models. Published are tokens per second and GPU, and
+model flops utilization (MFU) by the formulas of their authors, who count attention with a causal mask in full; that of
 `meshplan check` counts half of it. So the ratio is that of the tokens, which depends on no formula.
 """
 
@@ -55,7 +55,7 @@ plan step {{
 
 @dataclass(frozen=True)
 class Published:
-    """A training step that somebody measured: bf16, all layers recomputed, sequences of 8192 tokens."""
+    """A measured training step: bf16, all layers recomputed, sequences of 8192 tokens."""
 
     name: str
     settings: dict[str, int]

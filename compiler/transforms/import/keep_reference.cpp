@@ -23,10 +23,10 @@ using namespace meshplan;
 /// Removes the plan's attributes of arguments, which apply to ranks only.
 static void dropLayouts(func::FuncOp function) {
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    for (StringRef name : {plan::attr::Sharding::getNameStr(), plan::attr::Parts::getNameStr(),
-                           plan::attr::Style::getNameStr(), plan::attr::Init::getNameStr(),
-                           plan::attr::Data::getNameStr(), plan::attr::Unit::getNameStr(),
-                           plan::attr::Keep::getNameStr(), plan::attr::Group::getNameStr()})
+    for (StringRef name :
+         {plan::attr::Sharding::getNameStr(), plan::attr::Parts::getNameStr(), plan::attr::Style::getNameStr(),
+          plan::attr::Init::getNameStr(), plan::attr::Data::getNameStr(), plan::attr::Unit::getNameStr(),
+          plan::attr::Keep::getNameStr(), plan::attr::Group::getNameStr()})
       function.removeArgAttr(index, name);
 }
 

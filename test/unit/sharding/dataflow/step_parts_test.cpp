@@ -30,7 +30,7 @@ protected:
         %1 = plan.all_gather %v [#plan.axis<"dp">] bucket 0 : !flat -> !whole
         %2 = plan.call "aten.mm.default"(%x, %0) {self = #base.operand<0>, mat2 = #base.operand<1>} in "h.3.mlp" : (!whole, !whole) -> !sum
         %3 = plan.all_reduce %2 [#plan.axis<"tp">] : !sum -> !whole
-        %4 = plan.call "aten.mm.default"(%3, %1) {self = #base.operand<0>, mat2 = #base.operand<1>} backward in "h.3.mlp" : (!whole, !whole) -> !partial
+        %4 = plan.call "aten.mm.default"(%3, %1) {self = #base.operand<0>, mat2 = #base.operand<1>} in "h.3.mlp" backward : (!whole, !whole) -> !partial
         %5 = plan.reduce_scatter %4 [#plan.axis<"dp">] : !partial -> !flat
         %6 = plan.call "meshplan.square_sum"(%5) {self = #base.operand<0>} : (!flat) -> !part
         %7 = plan.all_reduce %6 [#plan.axis<"dp">] : !part -> !number

@@ -43,9 +43,10 @@ protected:
 
 TEST_F(StepPartsTest, DirectionsFollowTheGradient) {
   StepParts parts(function());
-  for (unsigned index : {0u, 2u, 3u})
+  for (unsigned index : {0u, 2u})
     EXPECT_EQ(parts.directionOf(op(index)), Direction::forward) << index;
-  EXPECT_EQ(parts.directionOf(op(1)), Direction::backward) << "only the backward pass reads this gather";
+  for (unsigned index : {1u, 3u})
+    EXPECT_EQ(parts.directionOf(op(index)), Direction::backward) << index << ": only the backward pass reads it";
   EXPECT_EQ(parts.directionOf(op(4)), Direction::backward);
   EXPECT_EQ(parts.directionOf(op(5)), Direction::backward) << "the reduction ends the gradient";
   for (unsigned index : {6u, 7u, 9u})

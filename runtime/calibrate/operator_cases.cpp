@@ -14,6 +14,19 @@ using Shape = std::vector<int64_t>;
 
 namespace {
 
+/// The sizes that are measured. Those of a CPU take milliseconds; a GPU reaches its rates only with more work, and
+/// keeps 50 MB in its cache.
+struct CaseSizes {
+  Shape rows, columns, contracted; ///< m, n and k of products
+  int64_t gradientRows = 0;        ///< that gradients of weights sum
+  Shape gradientSides;             ///< of the weights
+  Shape memoryRows;                ///< of rowSize elements, of memory-bound operators
+  int64_t heads = 0;               ///< of attention, of headSize elements
+  Shape attentionRows;
+
+  int64_t poolElements() const;
+};
+
 /// A call with its tensors. Results are freed before the next execution, as in a step.
 struct PreparedCall {
   std::unique_ptr<OperatorCall> call;
@@ -23,15 +36,7 @@ struct PreparedCall {
 /// Makes cases over views of a few large tensors, so that all cases together need little memory.
 class CaseBuilder {
 public:
-  static constexpr int64_t poolElements = int64_t(1) << 24;
-
-  static Expected<CaseBuilder> create(DType dtype) {
-    CaseBuilder builder(dtype);
-    for (Tensor &pool : builder.pools) {
-      MESHPLAN_ASSIGN_OR_RETURN(pool, randomTensor(dtype));
-    }
-    return builder;
-  }
+  static Expected<CaseBuilder> create(DType dtype);
 
   /// A tensor of this shape; `slot` 0 to 3 are distinct memory.
   Expected<Tensor> tensor(const Shape &shape, int slot) const {
@@ -53,26 +58,70 @@ public:
 
   std::vector<Case> cases;
   DType dtype;
+  CaseSizes sizes;
 
 private:
-  explicit CaseBuilder(DType dtype) : dtype(dtype) {}
-  static Expected<Tensor> randomTensor(DType dtype);
+  CaseBuilder(DType dtype, CaseSizes sizes) : dtype(dtype), sizes(std::move(sizes)) {}
+  static Expected<Tensor> randomTensor(DType dtype, int64_t count);
 
   std::array<Tensor, 4> pools;
 };
 
 } // namespace
 
+static constexpr int64_t rowSize = 1024, headSize = 64;
+
+static CaseSizes sizesFor(DType dtype) {
+  if (!deviceOfThread().isHost())
+    return {.rows = {1, 64, 512, 4096, 16384},
+            .columns = {64, 512, 2048, 8192},
+            .contracted = {64, 512, 2048, 8192},
+            .gradientRows = 8192,
+            .gradientSides = {256, 1024, 4096},
+            .memoryRows = {16, 256, 4096, 65536},
+            .heads = 64,
+            .attentionRows = {128, 1024, 4096}};
+  CaseSizes sizes{.rows = {1, 32, 256, 2048},
+                  .columns = {32, 256, 2048},
+                  .contracted = {32, 256, 2048},
+                  .gradientRows = 512,
+                  .gradientSides = {64, 512, 1024},
+                  .memoryRows = {16, 256, 4096},
+                  .heads = 4,
+                  .attentionRows = {64, 256, 1024}};
+  // 16-bit products of a CPU without matrix units are slow, so few rows stand for many there.
+  if (dtypeSize(dtype) < 4) {
+    sizes.rows.pop_back();
+    sizes.gradientSides.pop_back();
+  }
+  return sizes;
+}
+
+/// The elements of the largest tensor of a case.
+int64_t CaseSizes::poolElements() const {
+  return std::max({rows.back() * contracted.back(), columns.back() * contracted.back(),
+                   gradientRows * gradientSides.back(), memoryRows.back() * rowSize,
+                   heads * attentionRows.back() * headSize});
+}
+
+Expected<CaseBuilder> CaseBuilder::create(DType dtype) {
+  CaseBuilder builder(dtype, sizesFor(dtype));
+  for (Tensor &pool : builder.pools) {
+    MESHPLAN_ASSIGN_OR_RETURN(pool, randomTensor(dtype, builder.sizes.poolElements()));
+  }
+  return builder;
+}
+
 /// Numbers between -1 and 1: a device may compute faster, and with less power, on zeros.
-Expected<Tensor> CaseBuilder::randomTensor(DType dtype) {
-  std::vector<float> elements(poolElements);
+Expected<Tensor> CaseBuilder::randomTensor(DType dtype, int64_t count) {
+  std::vector<float> elements(count);
   uint32_t state = 1;
   for (float &element : elements) {
     state = state * 1664525 + 1013904223;
     element = static_cast<float>(static_cast<int32_t>(state)) / 2147483648.0F;
   }
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor host, allocateHostTensor(Shape{poolElements}, dtype));
-  convertFloats(reinterpret_cast<const std::byte *>(elements.data()), DType::f32, host.data(), dtype, poolElements);
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor host, allocateHostTensor(Shape{count}, dtype));
+  convertFloats(reinterpret_cast<const std::byte *>(elements.data()), DType::f32, host.data(), dtype, count);
   return onDevice(host);
 }
 
@@ -125,23 +174,19 @@ static Status addProduct(CaseBuilder &builder, std::array<int64_t, 3> shape) {
   return builder.add(table, flops, {"input", "weight"}, {left, right}, {}, 1, shape);
 }
 
-/// The grid of shapes. 16-bit products of a CPU without matrix units are slow, so few rows stand for many there.
+/// The grid of shapes.
 static Status addProducts(CaseBuilder &builder) {
-  bool isShort = deviceOfThread().isHost() && dtypeSize(builder.dtype) < 4;
-  const Shape rows = isShort ? Shape{1, 32, 256} : Shape{1, 32, 256, 2048}, columns{32, 256, 2048},
-              contracted{32, 256, 2048};
-  for (int64_t m : rows)
-    for (int64_t n : columns)
-      for (int64_t k : contracted)
+  for (int64_t m : builder.sizes.rows)
+    for (int64_t n : builder.sizes.columns)
+      for (int64_t k : builder.sizes.contracted)
         MESHPLAN_RETURN_IF_ERROR(addProduct(builder, {m, n, k}));
   return Status();
 }
 
 /// Gradients of weights: [n, k] from k rows of n and of m elements.
 static Status addWeightGradients(CaseBuilder &builder) {
-  bool isShort = deviceOfThread().isHost() && dtypeSize(builder.dtype) < 4;
-  for (int64_t side : isShort ? Shape{64, 512} : Shape{64, 512, 1024}) {
-    int64_t rows = 512;
+  for (int64_t side : builder.sizes.gradientSides) {
+    int64_t rows = builder.sizes.gradientRows;
     MESHPLAN_ASSIGN_OR_RETURN(Tensor left, builder.tensor({rows, side}, 0));
     MESHPLAN_ASSIGN_OR_RETURN(Tensor right, builder.tensor({rows, side}, 1));
     CaseTable table{CaseTable::Kind::operators, "meshplan.weight_gradient", builder.dtypeText(), true};
@@ -164,8 +209,6 @@ struct RowOperator {
   bool reduces = false;
 };
 
-static constexpr int64_t rowSize = 1024;
-
 static std::vector<RowOperator> rowOperators() {
   Argument lastDim{"dim", std::vector<int64_t>{-1}}, keeps{"keepdim", true};
   return {{"aten.add.Tensor", {"self", "other"}},
@@ -184,12 +227,9 @@ static std::vector<RowOperator> rowOperators() {
           {"meshplan.row_max", {"input"}, {}, true}};
 }
 
-/// Rows of the sizes that are measured: 64 KiB, 1 MiB and 16 MiB of float32.
-static const Shape measuredRows{16, 256, 4096};
-
 static Status addRowOperators(CaseBuilder &builder) {
   for (const RowOperator &each : rowOperators())
-    for (int64_t rows : measuredRows) {
+    for (int64_t rows : builder.sizes.memoryRows) {
       std::vector<Tensor> tensors;
       for (size_t operand = 0; operand < each.operands.size(); ++operand) {
         MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, builder.tensor({rows, rowSize}, static_cast<int>(operand)));
@@ -205,7 +245,7 @@ static Status addRowOperators(CaseBuilder &builder) {
 
 /// Losses over rows of classes: their forward and backward pass sweep over the logits.
 static Status addLosses(CaseBuilder &builder) {
-  for (int64_t rows : measuredRows) {
+  for (int64_t rows : builder.sizes.memoryRows) {
     MESHPLAN_ASSIGN_OR_RETURN(Tensor logits, builder.tensor({rows, rowSize}, 0));
     MESHPLAN_ASSIGN_OR_RETURN(Tensor most, builder.tensor({rows}, 1));
     MESHPLAN_ASSIGN_OR_RETURN(Tensor sums, builder.tensor({rows}, 2));
@@ -227,7 +267,7 @@ static Status addLosses(CaseBuilder &builder) {
 static Status addOptimizer(CaseBuilder &builder) {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor rate, CaseBuilder::scalar(1e-6));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor step, CaseBuilder::scalar(10));
-  for (int64_t rows : measuredRows) {
+  for (int64_t rows : builder.sizes.memoryRows) {
     std::vector<Tensor> tensors;
     for (int slot = 0; slot < 4; ++slot) {
       // The square average may not be negative, so it is a copy of zeros.
@@ -254,16 +294,16 @@ static Status addOptimizer(CaseBuilder &builder) {
 
 /// Causal attention and its gradients. Flops are half of those of all pairs of rows.
 static Status addAttention(CaseBuilder &builder) {
-  constexpr int64_t heads = 4, size = 64;
-  for (int64_t rows : {64, 256, 1024}) {
-    const Shape shape{1, heads, rows, size};
+  int64_t heads = builder.sizes.heads;
+  for (int64_t rows : builder.sizes.attentionRows) {
+    const Shape shape{1, heads, rows, headSize};
     std::vector<Tensor> tensors;
     for (int slot = 0; slot < 4; ++slot) {
       MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, builder.tensor(shape, slot));
       tensors.push_back(std::move(tensor));
     }
     std::vector<Argument> literals{{"causal", true}, {"scale", 0.125}};
-    auto pairs = static_cast<double>(heads * rows * rows * size);
+    auto pairs = static_cast<double>(heads * rows * rows * headSize);
     CaseTable forward{CaseTable::Kind::operators, "meshplan.attention", builder.dtypeText(), true};
     std::vector<Tensor> inputs(tensors.begin(), tensors.begin() + 3);
     MESHPLAN_RETURN_IF_ERROR(builder.add(forward, 2 * pairs, {"query", "key", "value"}, inputs, literals, 2));
@@ -292,8 +332,8 @@ Expected<std::vector<Case>> meshplan::operatorCases(DType dtype) {
   MESHPLAN_RETURN_IF_ERROR(addRowOperators(builder));
   MESHPLAN_RETURN_IF_ERROR(addLosses(builder));
   MESHPLAN_RETURN_IF_ERROR(addAttention(builder));
-  // Optimizer states are in float32.
-  if (dtype == DType::f32)
+  // On a CPU, optimizer states are in float32.
+  if (dtype == DType::f32 || !deviceOfThread().isHost())
     MESHPLAN_RETURN_IF_ERROR(addOptimizer(builder));
   return std::move(builder.cases);
 }
@@ -318,10 +358,9 @@ Expected<std::vector<Case>> meshplan::copyCases() {
   const Shape large{int64_t(1) << 25};
   MESHPLAN_ASSIGN_OR_RETURN(Tensor from, allocateHostTensor(large, DType::u8));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor to, allocateHostTensor(large, DType::u8));
-  // Each byte is read and written.
+  // Each byte is read and written, by all threads of the rank, as by an optimizer on the host.
   cases.push_back({{CaseTable::Kind::hostMemory, "host"}, 2.0 * static_cast<double>(large[0]), {}, [from, to] {
-                     std::memcpy(to.data(), from.data(), from.byteSize());
-                     return Status();
+                     return copyElements(from, to);
                    }});
   return cases;
 }

@@ -8,7 +8,8 @@
 //
 // Arguments are named `number` or, with a sample.range, `number:low:high`, and with sample.counted, whose elements are
 // 0, 1, 2, ..., `number:counted`; outputs are named `number`, followed by `:unspecified` if the sample says that their
-// values are arbitrary.
+// values are arbitrary. A result marked sample.of_cpu is not an output on other devices: PyTorch's kernels keep it for
+// their gradients, and give it extents of their own on each device.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +36,8 @@ namespace {
 
 class ProgramWriter {
 public:
-  ProgramWriter(ModuleOp module, ArrayRef<MeshAxisAttr> axes)
-      : builder(module.getContext()), context(module.getContext()) {
+  ProgramWriter(ModuleOp module, ArrayRef<MeshAxisAttr> axes, StringRef device)
+      : builder(module.getContext()), context(module.getContext()), device(device) {
     builder.setInsertionPointToEnd(module.getBody());
     mesh = MeshOp::create(builder, builder.getUnknownLoc(),
                           builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end())));
@@ -126,6 +127,8 @@ private:
     SmallVector<Value> outputs;
     SmallVector<Attribute> names;
     for (auto [number, result] : llvm::enumerate(call.getResults())) {
+      if (device != "cpu" && sample.getResultAttr(number, "sample.of_cpu"))
+        continue;
       ShardingAttr sharding = getSharding(result);
       Value output = result;
       if (sharding.isPartial())
@@ -143,6 +146,7 @@ private:
 
   OpBuilder builder;
   MLIRContext *context;
+  StringRef device;
   MeshOp mesh;
 };
 
@@ -165,7 +169,8 @@ int main(int argc, char **argv) {
     return 1;
   SmallVector<MeshAxisAttr> axes{MeshAxisAttr::get(&context, "a", 2), MeshAxisAttr::get(&context, "b", 3)};
   OwningOpRef<ModuleOp> programs(ModuleOp::create(UnknownLoc::get(&context)));
-  ProgramWriter writer(*programs, axes);
+  const char *device = argc == 4 ? argv[3] : "cpu";
+  ProgramWriter writer(*programs, axes, device);
   for (auto sample : samples->getOps<func::FuncOp>())
     writer.add(sample, axes);
   PassManager manager(&context);
@@ -174,8 +179,7 @@ int main(int argc, char **argv) {
   manager.addPass(createSchedule());
   if (failed(manager.run(*programs)))
     return 1;
-  FailureOr<std::vector<uint8_t>> bytes =
-      serialize(*programs, {"test", "records", "records", argc == 4 ? argv[3] : "cpu"});
+  FailureOr<std::vector<uint8_t>> bytes = serialize(*programs, {"test", "records", "records", device});
   if (failed(bytes))
     return 1;
   if (llvm::Error error = writeArtifact(argv[2], *bytes))

@@ -3,6 +3,7 @@
 #include "runtime/tensor/memory.h"
 
 #include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/device_marks.h"
 #include "test/lib/tensor/plain_tensor.h"
 
 using namespace meshplan;
@@ -34,3 +35,14 @@ void *meshplan::computeStream() { return nullptr; }
 Status meshplan::synchronizeCompute() { return Status(); }
 
 int64_t meshplan::peakDeviceBytes(Device) { return 0; }
+
+DeviceMarks::DeviceMarks() = default;
+
+DeviceMarks::~DeviceMarks() = default;
+
+Status DeviceMarks::mark() {
+  calls.push_back(Clock::now());
+  return Status();
+}
+
+Expected<std::vector<DeviceMarks::Clock::time_point>> DeviceMarks::times() const { return calls; }

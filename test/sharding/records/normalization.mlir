@@ -81,7 +81,7 @@ func.func @batch_norm_of_batch(%0: tensor<4x6x12xf32>, %1: tensor<6xf32>, %2: te
   return %r : tensor<4x6x12xf32>
 }
 
-func.func @native_batch_norm(%0: tensor<4x6x2x6xf32>, %1: tensor<6xf32>, %2: tensor<6xf32>, %3: tensor<6xf32>, %4: tensor<6xf32> {sample.range = [0.5 : f64, 2.0 : f64]}) -> (tensor<4x6x2x6xf32>, tensor<0xf32>, tensor<0xf32>) {
+func.func @native_batch_norm(%0: tensor<4x6x2x6xf32>, %1: tensor<6xf32>, %2: tensor<6xf32>, %3: tensor<6xf32>, %4: tensor<6xf32> {sample.range = [0.5 : f64, 2.0 : f64]}) -> (tensor<4x6x2x6xf32>, tensor<0xf32> {sample.of_cpu}, tensor<0xf32> {sample.of_cpu}) {
   %r:3 = plan.call "aten._native_batch_norm_legit_no_training.default"(%0, %1, %2, %3, %4) {input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>, running_mean = #base.operand<3>, running_var = #base.operand<4>, momentum = 0.1 : f64, eps = 1.0e-05 : f64}
     : (tensor<4x6x2x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) -> (tensor<4x6x2x6xf32>, tensor<0xf32>, tensor<0xf32>)
   return %r#0, %r#1, %r#2 : tensor<4x6x2x6xf32>, tensor<0xf32>, tensor<0xf32>

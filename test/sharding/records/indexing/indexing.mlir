@@ -129,7 +129,7 @@ func.func @index_sum_second(%0: tensor<4x6xbf16>, %1: tensor<6xi64> {sample.rang
   return %r : tensor<4x3xbf16>
 }
 
-func.func @embedding_bag(%0: tensor<12x6xf32>, %1: tensor<8xi64> {sample.range = [0 : i64, 12 : i64]}, %2: tensor<3xi64> {sample.range = [0 : i64, 1 : i64]}) -> (tensor<3x6xf32>, tensor<8xi64>, tensor<3xi64>, tensor<3xi64>) {
+func.func @embedding_bag(%0: tensor<12x6xf32>, %1: tensor<8xi64> {sample.range = [0 : i64, 12 : i64]}, %2: tensor<3xi64> {sample.range = [0 : i64, 1 : i64]}) -> (tensor<3x6xf32>, tensor<8xi64> {sample.of_cpu}, tensor<3xi64> {sample.of_cpu}, tensor<3xi64> {sample.of_cpu}) {
   %r:4 = plan.call "aten.embedding_bag.default"(%0, %1, %2) {weight = #base.operand<0>, indices = #base.operand<1>, offsets = #base.operand<2>, mode = 1 : i64}
     : (tensor<12x6xf32>, tensor<8xi64>, tensor<3xi64>) -> (tensor<3x6xf32>, tensor<8xi64>, tensor<3xi64>, tensor<3xi64>)
   return %r#0, %r#1, %r#2, %r#3 : tensor<3x6xf32>, tensor<8xi64>, tensor<3xi64>, tensor<3xi64>

@@ -25,7 +25,9 @@ class CompareTraces(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def write(self, name: str, events: list[dict], times: str = "estimated", lanes: tuple = ("compute", "over dp")) -> Path:
+    def write(
+        self, name: str, events: list[dict], times: str = "estimated", lanes: tuple = ("compute", "over dp")
+    ) -> Path:
         path = self.folder / name
         tracks = [lane(0, track, text) for track, text in enumerate(lanes)]
         path.write_text(json.dumps({"otherData": {"form": "1", "times": times}, "traceEvents": tracks + events}))
@@ -83,12 +85,15 @@ class CompareTraces(unittest.TestCase):
     def test_prints_what_a_person_asks_first(self) -> None:
         lines = report(*(read_timeline(path, 0) for path in self.pair()), largest=2).splitlines()
         self.assertEqual(lines[0].split(), ["milliseconds", "first", "(estimated)", "second", "(measured)", "ratio"])
-        self.assertEqual([line.split() for line in lines[1:5]], [
-            ["step", "0.350", "0.650", "0.54"],
-            ["compute", "0.300", "0.360", "0.83"],
-            ["over", "dp", "0.250", "0.500", "0.50"],
-            ["exposed", "0.050", "0.290", "0.17"],
-        ])
+        self.assertEqual(
+            [line.split() for line in lines[1:5]],
+            [
+                ["step", "0.350", "0.650", "0.54"],
+                ["compute", "0.300", "0.360", "0.83"],
+                ["over", "dp", "0.250", "0.500", "0.50"],
+                ["exposed", "0.050", "0.290", "0.17"],
+            ],
+        )
         self.assertIn("only in the second: 1 operations, 0.040 ms, such as copy in c", lines)
         rows = [line.split() for line in lines]
         self.assertIn(["mm", "2", "0.300", "0.320", "0.94"], rows)
@@ -112,7 +117,10 @@ class CompareTraces(unittest.TestCase):
             ("[]", "this is not a trace of form 1"),
             ('{"traceEvents": []}', "this is not a trace of form 1"),
             ('{"otherData": {"form": "2"}, "traceEvents": []}', "this is not a trace of form 1"),
-            ('{"otherData": {"form": "1", "times": "measured"}, "traceEvents": [{"ph": "X"}]}', "an event is incomplete"),
+            (
+                '{"otherData": {"form": "1", "times": "measured"}, "traceEvents": [{"ph": "X"}]}',
+                "an event is incomplete",
+            ),
         ):
             path = self.folder / "wrong.json"
             path.write_text(text)

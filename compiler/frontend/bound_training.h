@@ -214,15 +214,15 @@ struct BoundInit {
   SourceRange range;
 };
 
-/// A clause of `overlap`: `require gradients over dp hidden >= 90 %`, `forbid exposed > 5 ms`. It is about the estimated
-/// timeline of a step.
+/// A clause of `overlap`: `require gradients over dp hidden >= 90 %`, `forbid exposed > 5 ms`. It is about the
+/// estimated timeline of a step.
 struct BoundOverlapClause {
-  bool forbids = false;       ///< limits the exposed time; else it requires a hidden part
-  std::string purpose;        ///< gradients, parameters, activations; empty: all collectives
-  AxisList axes;              ///< of the collectives; empty: any
-  double hiddenPercent = 0;   ///< of a `require`: at least this part of the time is hidden
-  double exposedSeconds = 0;  ///< of a `forbid`: at most this time is exposed
-  std::string text;           ///< the clause as written
+  bool forbids = false;      ///< limits the exposed time; else it requires a hidden part
+  std::string purpose;       ///< gradients, parameters, activations; empty: all collectives
+  AxisList axes;             ///< of the collectives; empty: any
+  double hiddenPercent = 0;  ///< of a `require`: at least this part of the time is hidden
+  double exposedSeconds = 0; ///< of a `forbid`: at most this time is exposed
+  std::string text;          ///< the clause as written
   SourceRange range;
 };
 

@@ -1,7 +1,7 @@
 //===- print_report.cpp - the report as text ------------------------------===//
 
-#include "compiler/report/report.h"
 #include "compiler/report/print_times.h"
+#include "compiler/report/report.h"
 #include "compiler/report/text_table.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/time_text.h"

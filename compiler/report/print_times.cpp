@@ -52,8 +52,8 @@ void meshplan::printTimes(const Report &report, raw_ostream &stream) {
   if (time.waitsForHost > 0)
     times.addRow({"waiting for the host", formatTime(time.waitsForHost), percent(time.waitsForHost, time.step)});
   if (time.utilization)
-    times.addRow({"model flops utilization", "", formatted("%.1f %%", 100 * *time.utilization),
-                  utilizationText(report)});
+    times.addRow(
+        {"model flops utilization", "", formatted("%.1f %%", 100 * *time.utilization), utilizationText(report)});
   times.print(stream);
   if (time.groups.empty())
     return;

@@ -29,12 +29,8 @@ Timeline meshplan::scheduling::simulate(const Problem &problem, const Solution &
   SimulationRecord record{std::vector<Interval>(count), std::vector<int64_t>(count, 0), std::vector<Interval>(count)};
   simulator.recordInto(record);
   walk(simulator, solution);
-  Timeline timeline{std::move(record.intervals),
-                    simulator.now(),
-                    std::vector<int64_t>(problem.lanes.size(), 0),
-                    std::move(record.exposed),
-                    std::move(record.waits),
-                    std::vector<int64_t>(problem.lanes.size(), 0),
+  Timeline timeline{std::move(record.intervals), simulator.now(),         std::vector<int64_t>(problem.lanes.size(), 0),
+                    std::move(record.exposed),   std::move(record.waits), std::vector<int64_t>(problem.lanes.size(), 0),
                     record.waitsForHost};
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
     timeline.busy[operation.lane] += timeline.operations[index].length();

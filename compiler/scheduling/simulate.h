@@ -20,7 +20,7 @@ struct Timeline {
   /// Of each operation: time in which the compute lane waits and it is what this operation's lane runs meanwhile. Zero
   /// on the compute lane.
   std::vector<int64_t> exposed;
-  std::vector<Interval> waits; ///< of each operation: the compute lane waits for it; empty on the compute lane
+  std::vector<Interval> waits;        ///< of each operation: the compute lane waits for it; empty on the compute lane
   std::vector<int64_t> exposedOfLane; ///< sums of `exposed`
   int64_t waitsForHost = 0;           ///< time in which the compute lane has nothing to do because nothing is issued
 };

@@ -149,8 +149,7 @@ void ClauseCheck::reportMissing() {
   for (const CollectiveGroup &group : step.groups)
     groups += (groups.empty() ? "" : ", ") + group.purpose + " over " + group.communicator;
   diagnostics.error(clause.range, "the step has no collectives that '" + clause.text + "' is about")
-      .help(groups.empty() ? "it has no collectives at all: remove the clause"
-                           : "it has collectives of " + groups);
+      .help(groups.empty() ? "it has no collectives at all: remove the clause" : "it has collectives of " + groups);
 }
 
 void ClauseCheck::run() {

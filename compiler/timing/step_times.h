@@ -82,7 +82,7 @@ struct StepTimes {
   std::vector<ProgramRun> runs; ///< in their order, one after the other
   int64_t total = 0;
   int64_t compute = 0, communication = 0, exposed = 0, waitsForHost = 0;
-  std::vector<CollectiveGroup> groups; ///< by purpose, then by communicator
+  std::vector<CollectiveGroup> groups;      ///< by purpose, then by communicator
   std::map<std::string, double> modelFlops; ///< by dtype: of the forward pass, three times that for a training step
 };
 

@@ -25,7 +25,7 @@ static std::string whatOf(const artifact::Instruction &instruction) {
   return instruction.action_type() == artifact::Action::Slice ? "slice" : "";
 }
 
-/// A value that a copy puts together for a collective, or takes apart after it; -1 for other instructions.
+/// The packed value that a copy makes for a collective, or takes apart after it; -1 for other instructions.
 static int32_t packedValueOf(const artifact::Instruction &instruction) {
   if (const artifact::PackRun *pack = instruction.action_as_PackRun())
     return pack->output();

@@ -48,10 +48,10 @@ private:
   const RankView &view;
   int64_t microbatch;
   Trace &trace;
-  DeviceMarks marks;              ///< on a GPU: one before the first instruction, and one after each
-  std::vector<Enqueued> enqueued; ///< on a GPU, by mark
-  std::vector<trace_form::Label> labels;                         ///< by instruction
-  std::map<int64_t, Started> started;                            ///< by sequence
+  DeviceMarks marks;                                        ///< on a GPU: one before the first instruction, one after each
+  std::vector<Enqueued> enqueued;                           ///< on a GPU, by mark
+  std::vector<trace_form::Label> labels;                    ///< by instruction
+  std::map<int64_t, Started> started;                       ///< by sequence
   std::map<std::string, Trace::Clock::time_point> laneEnds; ///< by lane: end of its last collective or copy
 };
 

@@ -62,7 +62,8 @@ struct Event {
 };
 
 /// The name of an event: "aten.mm.default in model.layers.3.mlp.up_proj", "all_gather over dp in model.layers.3",
-/// "wait for all_gather over dp in model.layers.3", "copy to the host in model.layers.3". Operations of one name are told apart by their order.
+/// "wait for all_gather over dp in model.layers.3", "copy to the host in model.layers.3". Operations of one name are
+/// distinguished by their order.
 inline std::string nameOf(const Label &label) {
   std::string name = (label.isWait ? "wait for " : "") + label.what;
   if (!label.communicator.empty())
@@ -188,9 +189,8 @@ inline std::string textOf(const Header &header, std::span<const std::vector<Even
       auto lane = static_cast<size_t>(std::ranges::find(lanes, laneOf(*event.label)) - lanes.begin());
       add(R"({"ph":"X","name":)" + detail::quoted(nameOf(*event.label)) + R"(,"cat":")" +
           std::string(categoryOf(*event.label)) + R"(","pid":)" + std::to_string(rank) +
-          ",\"tid\":" + std::to_string(lane) + ",\"ts\":" + detail::microseconds(event.begin) +
-          ",\"dur\":" + detail::microseconds(event.end - event.begin) + ",\"args\":{" + detail::arguments(event) +
-          "}}");
+          ",\"tid\":" + std::to_string(lane) + ",\"ts\":" + detail::microseconds(event.begin) + ",\"dur\":" +
+          detail::microseconds(event.end - event.begin) + ",\"args\":{" + detail::arguments(event) + "}}");
     }
   }
   return text + "\n]}\n";

@@ -30,7 +30,7 @@ func.func @forward(
   // CHECK-NEXT:  s0: v3 f32[8 over dp, 8] partial sum over tp = aten.linear.default(input=v2, weight=v0)  origin 0
   %p = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "down"
     : (tensor<8x12xf32, #split>, tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<8x8xf32, #partial>
-  // CHECK-NEXT:  s1: v4 f32[8 over dp, 8] = start 0 all_reduce v3 sum over tp  origin 1
+  // CHECK-NEXT:  s1: v4 f32[8 over dp, 8] = start 0 all_reduce v3 sum over tp, 171 bytes of activations of 'down'  origin 1
   // CHECK-NEXT:  s0: wait 0  origin 1
   // CHECK-NEXT:  s0: free v3
   %r = plan.all_reduce %p [#plan.axis<"tp">] because "rowwise tp" : tensor<8x8xf32, #partial> -> tensor<8x8xf32, #rows>

@@ -51,8 +51,7 @@ static void describeOrigins(const artifact::Schedule &schedule, raw_ostream &str
   });
   index = 0;
   forEach(schedule.origins(), [&](const artifact::Origin *origin) {
-    stream << "origin " << index++ << ": source " << origin->plan() << " module '" << textOf(origin->module_())
-           << "'";
+    stream << "origin " << index++ << ": source " << origin->plan() << " module '" << textOf(origin->module_()) << "'";
     if (origin->direction() != artifact::Direction::forward)
       stream << ' ' << artifact::EnumNameDirection(origin->direction());
     stream << '\n';

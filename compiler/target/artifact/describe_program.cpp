@@ -208,7 +208,8 @@ void ProgramDescriber::describeStart(const artifact::Start &start) {
     stream << textOf(schedule.communicators()->Get(start.communicator())->name());
   else
     stream << '#' << start.communicator();
-  stream << ", " << start.bytes() << " bytes of " << artifact::EnumNamePurpose(start.purpose());
+  if (start.bytes() > 0)
+    stream << ", " << start.bytes() << " bytes of " << artifact::EnumNamePurpose(start.purpose());
   if (start.subject() && start.subject()->size() > 0)
     stream << " of '" << textOf(start.subject()) << "'";
 }

@@ -105,7 +105,8 @@ TEST_F(CommandLineTest, Bench) {
 TEST_F(CommandLineTest, TraceHasAProcessForEachRank) {
   EXPECT_EQ(call("bench test.sched --steps 1 --trace t.json").status, 0);
   auto events = nlohmann::json::parse(std::ifstream(folder / "t.json"))["traceEvents"];
-  EXPECT_EQ(events.size(), 6u * 5);
+  // Names of the process and its two lanes, a product, a collective, and the wait for it.
+  EXPECT_EQ(events.size(), 6u * 6);
 }
 
 TEST_F(CommandLineTest, VersionAndHelp) {

@@ -94,10 +94,10 @@ TEST(TraceTest, TextsThatAreNone) {
   const std::string noEvent = "an element of the trace is not an event";
   for (const char *text : {"{}", "", "[", "3", "null", "\"text\"", R"({"a": 1})"})
     EXPECT_EQ(traceRefusal(text), "the trace is not a list") << text;
-  for (const char *text : {"[1]", "[[]]", R"([["a", 1, 2]])", R"([["", "", "", "", "", "", "", 0, 0, 0, 1]])",
-                           R"([["", "", "", "", "", "", "", 0, 0, 0, 1, 2.5]])",
-                           R"([["", "", "", "", "", "", 7, 0, 0, 0, 1, 2]])",
-                           R"([["", "", "", "", "", "", "", 0, 0, 0, 1, 2], null])"})
+  for (const char *text :
+       {"[1]", "[[]]", R"([["a", 1, 2]])", R"([["", "", "", "", "", "", "", 0, 0, 0, 1]])",
+        R"([["", "", "", "", "", "", "", 0, 0, 0, 1, 2.5]])", R"([["", "", "", "", "", "", 7, 0, 0, 0, 1, 2]])",
+        R"([["", "", "", "", "", "", "", 0, 0, 0, 1, 2], null])"})
     EXPECT_EQ(traceRefusal(text), noEvent) << text;
 }
 

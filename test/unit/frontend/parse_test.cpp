@@ -177,8 +177,7 @@ TEST(Parse, ReservedStatements) {
   std::vector<std::string> keywords;
   for (const ReservedStatement &statement : syntax.reserved)
     keywords.push_back(statement.keyword.text);
-  EXPECT_THAT(keywords,
-              ElementsAre("pipeline", "context", "fold", "offload", "tie", "shapes", "shapes"));
+  EXPECT_THAT(keywords, ElementsAre("pipeline", "context", "fold", "offload", "tie", "shapes", "shapes"));
 }
 
 TEST(Parse, Contracts) {

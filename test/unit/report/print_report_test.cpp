@@ -33,7 +33,7 @@ totals
   parameters             452
   peak memory of a rank  3.0 MiB
   traffic of a rank      3.0 MiB sent and received
-  estimated time         0 ns computing and 0 ns communicating with nothing overlapped
+  estimated time         0 ns computing and 0 ns communicating
 
 coverage
   a.plan:6   layers.*.down: rowwise tp  30  of 61 modules
@@ -137,7 +137,7 @@ totals
   parameters             452
   peak memory of a rank  3.0 MiB
   traffic of a rank      3.0 MiB sent and received
-  estimated time         0 ns computing and 0 ns communicating on h100 (assumed), nothing overlapped
+  estimated time         0 ns computing and 0 ns communicating on h100 (assumed)
 )");
   EXPECT_THAT(firstLines({"two", "a/two.json", false, "cpu", "EPYC", 1, 1, 2}),
               testing::StartsWith("machine  two (a/two.json): 1 node of 1 x EPYC, each with 2 ranks\n"));
@@ -188,7 +188,7 @@ totals
   parameters             4
   peak memory of a rank  0 B
   traffic of a rank      0 B sent and received
-  estimated time         0 ns computing and 0 ns communicating with nothing overlapped
+  estimated time         0 ns computing and 0 ns communicating
 
 memory of a rank
   parameters  0 B  0
@@ -241,4 +241,41 @@ TEST(FormatBytes, PicksTheUnit) {
   EXPECT_EQ(formatBytes(1024), "1.0 KiB");
   EXPECT_EQ(formatBytes(1536), "1.5 KiB");
   EXPECT_EQ(formatBytes(int64_t(5) << 40), "5.0 TiB");
+}
+
+TEST(PrintReport, EstimatedTimesOfAStep) {
+  Report report;
+  report.trains = true;
+  report.worldSize = 4;
+  report.machine.name = "own";
+  report.time = {.compute = 6'000'000,
+                 .communication = 3'000'000,
+                 .step = 8'000'000,
+                 .exposed = 1'500'000,
+                 .waitsForHost = 500'000,
+                 .groups = {{"parameters", "dp", 12, 1'500'000, 500'000}, {"gradients", "dp", 3, 0, 1'000'000}},
+                 .modelFlops = {{"bf16", 4e12, 1e15}, {"f32", 1e9, 1e12}},
+                 .utilization = 0.156};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printReport(report, stream);
+  EXPECT_NE(
+      text.find("  estimated time         8.0 ms on own: 6.0 ms computing, 1.5 ms of communication exposed, 500.0 "
+                "us waiting for the host\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"(
+estimated time of a step
+  whole                      8.0 ms
+  computing                  6.0 ms  75.0 %
+  exposed communication      1.5 ms  18.8 %
+  waiting for the host     500.0 us   6.2 %
+  model flops utilization            15.6 %  = (4e+12 bf16 flops / 1e+15 flop/s + 1e+09 f32 flops / 1e+12 flop/s) / 4 ranks / 8.0 ms
+
+estimated time of collectives
+  parameters  over dp  12  exposed 1.5 ms  hidden 500.0 us  25.0 % hidden
+  gradients   over dp   3    exposed 0 ns    hidden 1.0 ms  100.0 % hidden
+)"),
+            std::string::npos)
+      << text;
 }

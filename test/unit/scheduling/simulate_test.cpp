@@ -54,6 +54,7 @@ TEST(Simulate, WhatComputingDoesNotCoverIsExposed) {
   Timeline times = timesOf(overlapped + "run a\nstart sum\nrun b\nwait sum\nrun c\n");
   EXPECT_THAT(times.operations, ElementsAre(at(0, 3), at(3, 18), at(3, 11), at(18, 20)));
   EXPECT_THAT(times.exposed, ElementsAre(0, 7, 0, 0));
+  EXPECT_THAT(times.waits, ElementsAre(at(0, 0), at(11, 18), at(0, 0), at(0, 0)));
   EXPECT_THAT(times.exposedOfLane, ElementsAre(0, 7, 0, 0));
   EXPECT_THAT(times.busy, ElementsAre(13, 15, 0, 0));
 }

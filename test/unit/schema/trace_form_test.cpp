@@ -5,7 +5,8 @@
 using namespace meshplan::trace_form;
 
 TEST(TraceFormTest, NamesSayWhatAndWhere) {
-  EXPECT_EQ(nameOf({.what = "aten.mm.default", .module = "model.layers.3.mlp"}), "aten.mm.default in model.layers.3.mlp");
+  EXPECT_EQ(nameOf({.what = "aten.mm.default", .module = "model.layers.3.mlp"}),
+            "aten.mm.default in model.layers.3.mlp");
   EXPECT_EQ(nameOf({.what = "slice"}), "slice");
   Label gather{.what = "all_gather", .module = "model.layers.3", .communicator = "dp"};
   EXPECT_EQ(nameOf(gather), "all_gather over dp in model.layers.3");
@@ -39,9 +40,8 @@ TEST(TraceFormTest, AWholeFile) {
                .statement = "p.plan:3:1 data dp",
                .program = "step"};
   std::vector<std::vector<Event>> ranks = {{{&product, 2, 1500, 12'345'678}, {&gather, 0, 0, 999}}, {}};
-  EXPECT_EQ(
-      textOf({.isEstimated = true, .machine = "own"}, ranks),
-      R"({"displayTimeUnit":"ms","otherData":{"form":"1","times":"estimated","machine":"own"},"traceEvents":[
+  EXPECT_EQ(textOf({.isEstimated = true, .machine = "own"}, ranks),
+            R"({"displayTimeUnit":"ms","otherData":{"form":"1","times":"estimated","machine":"own"},"traceEvents":[
 {"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"rank 0"}},
 {"ph":"M","name":"thread_name","pid":0,"tid":0,"args":{"name":"compute"}},
 {"ph":"M","name":"thread_name","pid":0,"tid":1,"args":{"name":"over dp"}},

@@ -1,6 +1,6 @@
 #include "compiler/timing/estimated_trace.h"
-#include "llvm/Support/JSON.h"
 #include "test/unit/timing/times.h"
+#include "llvm/Support/JSON.h"
 
 #include <gmock/gmock.h>
 
@@ -31,10 +31,10 @@ std::vector<std::string> eventsOf(const std::string &text) {
 TEST(EstimatedTraceTest, HasOperatorsCollectivesAndWaits) {
   std::vector<ProgramTimes> programs = {exampleTimes()[1]};
   EXPECT_THAT(eventsOf(estimatedTrace(*stepTimes(programs, "step"), "own")),
-              testing::ElementsAre("0+300 0 aten.mm.default in model.layers.0.mlp",
-                                   "0+500 1 all_gather over dp in model.layers.0",
-                                   "300+200 0 wait for all_gather over dp in model.layers.0", "500+0 0 aten.view.default",
-                                   "500+300 0 aten.relu.default", "300+400 2 all_gather over dp.tp in model.layers.0"));
+              testing::ElementsAre(
+                  "0+300 0 aten.mm.default in model.layers.0.mlp", "0+500 1 all_gather over dp in model.layers.0",
+                  "300+200 0 wait for all_gather over dp in model.layers.0", "500+0 0 aten.view.default",
+                  "500+300 0 aten.relu.default", "300+400 2 all_gather over dp.tp in model.layers.0"));
 }
 
 TEST(EstimatedTraceTest, MicrobatchesFollowOneAnother) {

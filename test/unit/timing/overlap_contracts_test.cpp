@@ -56,13 +56,14 @@ TEST_F(OverlapContractsTest, HoldsAtTheLimit) {
 }
 
 TEST_F(OverlapContractsTest, NamesTheCollectiveItsWindowAndTheMachine) {
-  EXPECT_THAT(errorsFor({require("parameters", 80)}),
-              ElementsAre("parameters: 60.0 % of the time is hidden, must be at least 80.0 %\n"
-                          "5 'all_gather over dp in model.layers.0' is exposed longest: 200 ns of 500 ns; beside it 300 "
-                          "ns are computed: aten.mm.default in model.layers.0.mlp\n"
-                          "0 to hide it, 200 ns more of computing would have to be between its start and its wait\n"
-                          "0 in the step, 600 ns of 1.5 us are exposed, and 300 ns may be\n"
-                          "0 times are estimates for own (own.json)"));
+  EXPECT_THAT(
+      errorsFor({require("parameters", 80)}),
+      ElementsAre("parameters: 60.0 % of the time is hidden, must be at least 80.0 %\n"
+                  "5 'all_gather over dp in model.layers.0' is exposed longest: 200 ns of 500 ns; beside it 300 "
+                  "ns are computed: aten.mm.default in model.layers.0.mlp\n"
+                  "0 to hide it, 200 ns more of computing would have to be between its start and its wait\n"
+                  "0 in the step, 600 ns of 1.5 us are exposed, and 300 ns may be\n"
+                  "0 times are estimates for own (own.json)"));
 }
 
 TEST_F(OverlapContractsTest, AWindowWithoutOperatorsAndOneThatIsLongEnough) {

@@ -98,8 +98,7 @@ bool OverlapBinder::takeHidden(const Option &option, const Operand *operand, Bou
   clause.hiddenPercent = operand->number.value;
   if (clause.hiddenPercent > 100)
     context.diagnostics
-        .error(operand->range,
-               "the hidden part is at most 100 % of the time of a collective, not " + operand->text)
+        .error(operand->range, "the hidden part is at most 100 % of the time of a collective, not " + operand->text)
         .help("write 'hidden >= 100 %' if no part of it may be exposed");
   else if (clause.hiddenPercent <= 0)
     context.diagnostics.error(operand->range, "'" + option.text + "' always holds: the hidden part is above 0 %")
@@ -129,12 +128,11 @@ void OverlapBinder::checkRepeated(const BoundOverlapClause &clause) {
   for (const BoundOverlapClause &other : plan.overlap) {
     if (other.forbids != clause.forbids || other.purpose != clause.purpose || other.axes != clause.axes)
       continue;
-    bool isSame =
-        other.hiddenPercent == clause.hiddenPercent && other.exposedSeconds == clause.exposedSeconds;
+    bool isSame = other.hiddenPercent == clause.hiddenPercent && other.exposedSeconds == clause.exposedSeconds;
     context.diagnostics
-        .error(clause.range, isSame ? "'" + clause.text + "' is stated twice"
-                                    : "'" + clause.text + "' contradicts '" + other.text +
-                                          "': both limit the same collectives")
+        .error(clause.range,
+               isSame ? "'" + clause.text + "' is stated twice"
+                      : "'" + clause.text + "' contradicts '" + other.text + "': both limit the same collectives")
         .note(other.range, "the first one is here")
         .help("keep one of them");
     return;

@@ -96,6 +96,31 @@ TEST(Overlap, OfComputingRanks) {
   expectOverlap(6, computeFor);
 }
 
+TEST(Overlap, TheIntervalIsFromTheLastArrivalToTheEnd) {
+  std::vector<Status> statuses = runThreads(2, {}, [&](World &world) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("tp"));
+    std::vector<float> input(count, 1), output(count);
+    MESHPLAN_RETURN_IF_ERROR(waitFor(group->startBarrier()));
+    Clock::time_point begin = Clock::now();
+    if (world.rank() == 1)
+      sleepFor(0.05);
+    MESHPLAN_ASSIGN_OR_RETURN(Pending sum,
+                              group->startAllReduce(input.data(), output.data(), count, DType::f32, Reduction::sum));
+    EXPECT_FALSE(sum->interval()) << "before the wait";
+    MESHPLAN_RETURN_IF_ERROR(sum->wait());
+    std::optional<MoveInterval> moved = sum->interval();
+    EXPECT_TRUE(moved);
+    if (moved) {
+      EXPECT_GE(std::chrono::duration<double>(moved->begin - begin).count(), world.rank() == 0 ? 0.04 : 0);
+      EXPECT_LE(moved->begin, moved->end);
+      EXPECT_LE(moved->end, Clock::now());
+    }
+    return Status();
+  });
+  for (const Status &status : statuses)
+    EXPECT_TRUE(status.ok()) << status.message();
+}
+
 TEST(Overlap, AWaitNeedsNoProgressThread) {
   std::atomic<bool> released = false;
   RankOptions options;

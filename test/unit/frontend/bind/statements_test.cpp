@@ -47,9 +47,8 @@ TEST_F(Statements, ReservedOnesAreRefusedByName) {
   EXPECT_THAT(check("pipeline pp\ncontext cp { a b }\nfold (a, b) as (c = 4)\n"
                     "offload optimizer\ntie a.b, c.d\nshapes small"),
               ElementsAre("2: 'pipeline' is not implemented yet", "3: 'context' is not implemented yet",
-                          "4: 'fold' is not implemented yet",
-                          "5: 'offload' is about the parameters of a data block", "6: 'tie' is not implemented yet",
-                          "7: 'shapes' is not implemented yet"));
+                          "4: 'fold' is not implemented yet", "5: 'offload' is about the parameters of a data block",
+                          "6: 'tie' is not implemented yet", "7: 'shapes' is not implemented yet"));
   EXPECT_THAT(diagnostics.all().back().helps, ElementsAre("remove the statement"));
 }
 

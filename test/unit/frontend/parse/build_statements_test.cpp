@@ -13,10 +13,10 @@ namespace {
 
 /// The number of statements of each kind, in the order of Syntax.
 std::vector<size_t> counts(const Syntax &syntax) {
-  return {syntax.models.size(), syntax.meshes.size(),       syntax.lets.size(),       syntax.values.size(),
-          syntax.losses.size(), syntax.microbatches.size(), syntax.entries.size(),    syntax.blocks.size(),
-          syntax.data.size(),   syntax.precisions.size(),   syntax.recomputes.size(), syntax.optimizers.size(),
-          syntax.clips.size(),  syntax.nonfinites.size(),   syntax.trainable.size(),  syntax.overlaps.size(),
+  return {syntax.models.size(),  syntax.meshes.size(),       syntax.lets.size(),       syntax.values.size(),
+          syntax.losses.size(),  syntax.microbatches.size(), syntax.entries.size(),    syntax.blocks.size(),
+          syntax.data.size(),    syntax.precisions.size(),   syntax.recomputes.size(), syntax.optimizers.size(),
+          syntax.clips.size(),   syntax.nonfinites.size(),   syntax.trainable.size(),  syntax.overlaps.size(),
           syntax.reserved.size()};
 }
 

@@ -26,6 +26,8 @@ static ReportDiff sample() {
   diff.peakBytes = {8192, 9216};
   diff.computeTime = {2500, 3000000};
   diff.communicationTime = {900, 900};
+  diff.exposedTime = {900, 450};
+  diff.stepTime = {3400, 3000450};
   return diff;
 }
 
@@ -64,10 +66,11 @@ memory of a rank
   inputs         64 B      the same
   peak        8.0 KiB  ->   9.0 KiB  +12.5 %
 
-estimated time of a rank with nothing overlapped
-  compute        2.5 us  ->    3.0 ms  +119900.0 %
-  communication  900 ns      the same
-  both           3.4 us  ->    3.0 ms   +88161.8 %
+estimated time of a rank
+  compute                2.5 us  ->    3.0 ms  +119900.0 %
+  communication          900 ns      the same
+  exposed communication  900 ns  ->    450 ns      -50.0 %
+  whole                  3.4 us  ->    3.0 ms   +88148.5 %
 )");
 }
 
@@ -93,9 +96,10 @@ memory of a rank
   inputs      0 B    the same
   peak        0 B    the same
 
-estimated time of a rank with nothing overlapped
-  compute        0 ns    the same
-  communication  0 ns    the same
-  both           0 ns    the same
+estimated time of a rank
+  compute                0 ns    the same
+  communication          0 ns    the same
+  exposed communication  0 ns    the same
+  whole                  0 ns    the same
 )");
 }

@@ -41,9 +41,9 @@ std::vector<std::string> clauseFaults(const std::string &statement, const std::s
 } // namespace
 
 TEST(BindOverlap, Clauses) {
-  std::vector<BoundOverlapClause> clauses =
-      boundClauses("require gradients hidden >= 90 %\nrequire parameters over dp hidden >= 12.5 %\n"
-            "forbid exposed > 5 ms; forbid activations over (dp, tp) exposed > 2.5 us; forbid gradients exposed > 0 s");
+  std::vector<BoundOverlapClause> clauses = boundClauses(
+      "require gradients hidden >= 90 %\nrequire parameters over dp hidden >= 12.5 %\n"
+      "forbid exposed > 5 ms; forbid activations over (dp, tp) exposed > 2.5 us; forbid gradients exposed > 0 s");
   ASSERT_EQ(clauses.size(), 5u);
   EXPECT_FALSE(clauses[0].forbids);
   EXPECT_EQ(clauses[0].purpose, "gradients");
@@ -74,8 +74,9 @@ TEST(BindOverlap, FormsThatAreNone) {
   for (const char *clause :
        {"require", "require gradients", "require gradients hidden", "require gradients hidden > 90 %",
         "require gradients hidden <= 90 %", "require gradients hidden >= 90", "require gradients hidden >= 0.9",
-        "require gradients hidden >= 90 ms", "require gradients hidden >= 90 % more", "require gradients, hidden >= 9 %",
-        "require gradients exposed > 5 ms", "require gradients over hidden >= 90 %", "require 5 hidden >= 90 %"})
+        "require gradients hidden >= 90 ms", "require gradients hidden >= 90 % more",
+        "require gradients, hidden >= 9 %", "require gradients exposed > 5 ms", "require gradients over hidden >= 90 %",
+        "require 5 hidden >= 90 %"})
     EXPECT_THAT(clauseFaults(std::string("overlap { ") + clause + " }").back(), require) << clause;
   for (const char *clause : {"forbid", "forbid exposed", "forbid exposed >= 5 ms", "forbid exposed > 5",
                              "forbid exposed > 5 %", "forbid exposed > 5 MiB", "forbid gradients hidden >= 90 %"})
@@ -87,9 +88,9 @@ TEST(BindOverlap, FormsThatAreNone) {
 TEST(BindOverlap, GroupsAndAxesThatAreNone) {
   EXPECT_THAT(clauseFaults("overlap { require gradient hidden >= 90 % }"),
               ElementsAre("there is no group of collectives 'gradient'", "did you mean 'gradients'?"));
-  EXPECT_THAT(clauseFaults("overlap { forbid weights exposed > 5 ms }"),
-              ElementsAre("there is no group of collectives 'weights'",
-                          "groups: 'gradients', 'parameters', 'activations'"));
+  EXPECT_THAT(
+      clauseFaults("overlap { forbid weights exposed > 5 ms }"),
+      ElementsAre("there is no group of collectives 'weights'", "groups: 'gradients', 'parameters', 'activations'"));
   EXPECT_EQ(clauseFaults("overlap { require gradients over pp hidden >= 90 % }").front(), "unknown axis 'pp'");
 }
 
@@ -115,9 +116,10 @@ TEST(BindOverlap, NumbersThatCannotBe) {
 TEST(BindOverlap, ClausesAboutTheSameCollectives) {
   EXPECT_THAT(clauseFaults("overlap { require gradients hidden >= 90 %; require gradients hidden>=90% }"),
               ElementsAre("'require gradients hidden >= 90 %' is stated twice", "keep one of them"));
-  EXPECT_THAT(clauseFaults("overlap { forbid exposed > 5 ms; forbid exposed > 6 ms }"),
-              ElementsAre("'forbid exposed > 6 ms' contradicts 'forbid exposed > 5 ms': both limit the same collectives",
-                          "keep one of them"));
+  EXPECT_THAT(
+      clauseFaults("overlap { forbid exposed > 5 ms; forbid exposed > 6 ms }"),
+      ElementsAre("'forbid exposed > 6 ms' contradicts 'forbid exposed > 5 ms': both limit the same collectives",
+                  "keep one of them"));
   EXPECT_THAT(clauseFaults("overlap { require gradients hidden >= 90 %; require gradients over dp hidden >= 80 % }"),
               IsEmpty());
   EXPECT_THAT(clauseFaults("overlap { forbid exposed > 5 ms }\noverlap { forbid gradients exposed > 5 ms }"),

@@ -15,6 +15,7 @@
 
 #include "compiler/pipeline/build_pipeline.h"
 #include "compiler/sharding/enumerate_shardings.h"
+#include "compiler/sharding/storage/transfers.h"
 #include "compiler/target/artifact/artifact.h"
 #include "compiler/transforms/partition/passes.h"
 #include "compiler/transforms/schedule/passes.h"
@@ -47,7 +48,8 @@ public:
     CallOp call = *sample.getOps<CallOp>().begin();
     CallView view = CallView::of(call);
     const OpRecord *record = OpRegistry::get().lookup(view.target);
-    if (!record)
+    // A copy between memories is not a call in a schedule; elements keep their positions in any layout.
+    if (!record || isTransfer(call))
       return;
     for (auto [number, shardings] : llvm::enumerate(legalShardings(view, *record, axes, Division::uneven))) {
       std::string name = (sample.getName() + "." + llvm::Twine(number)).str();

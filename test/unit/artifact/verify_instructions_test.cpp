@@ -166,7 +166,7 @@ const WrongSchedule lifetimeCases[] = {
 };
 
 /// Appends a copy of a value to the host, as value 7, and returns it.
-artifact::CopyT &appendCopy(ScheduleT &s, int32_t from) {
+artifact::CopyT &appendCopy(ScheduleT &s, TestValue from) {
   forwardOf(s).values.push_back(std::make_unique<artifact::ValueT>(valueOf(s, from)));
   forwardOf(s).values.back()->host = true;
   artifact::CopyT copy;

@@ -90,7 +90,8 @@ Command meshplan::addDiff(CLI::App &app) {
   addCluster(app, command->options);
   addSchedule(app, command->options);
   app.add_flag("--json", command->json, "print the differences as JSON");
-  app.footer("-D, --strict, --device, --cluster and --schedule apply to both plans. The exit status is 0 even if the plans "
-             "differ, and 1 only on an error.");
+  app.footer(
+      "-D, --strict, --device, --cluster and --schedule apply to both plans. The exit status is 0 even if the plans "
+      "differ, and 1 only on an error.");
   return [command] { return command->run(); };
 }

@@ -149,9 +149,8 @@ static void printTime(const ReportDiff &diff, raw_ostream &stream) {
   bool copies = diff.copyTime.before != 0 || diff.copyTime.after != 0;
   if (copies)
     table.add("copies with the host", diff.copyTime);
-  table.add(copies ? "all" : "both",
-            {diff.computeTime.before + diff.communicationTime.before + diff.copyTime.before,
-             diff.computeTime.after + diff.communicationTime.after + diff.copyTime.after});
+  table.add(copies ? "all" : "both", {diff.computeTime.before + diff.communicationTime.before + diff.copyTime.before,
+                                      diff.computeTime.after + diff.communicationTime.after + diff.copyTime.after});
   table.print(stream);
 }
 

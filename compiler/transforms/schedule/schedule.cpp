@@ -136,7 +136,8 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
   LogicalResult initialize(MLIRContext *context) final {
     found = scheduling::findSolver(solver);
     if (!found)
-      return emitError(UnknownLoc::get(context)) << "there is no solver '" << solver << "', only " << scheduling::namesOfSolvers();
+      return emitError(UnknownLoc::get(context))
+             << "there is no solver '" << solver << "', only " << scheduling::namesOfSolvers();
     if (cluster)
       return success();
     const ClusterPreset *known = findClusterPreset(preset);

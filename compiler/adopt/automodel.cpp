@@ -132,7 +132,7 @@ void AutomodelReader::readNumbers(const YamlEntry &section, AdoptedOptimizer &op
   auto number = [&](const char *option) {
     return [this, option, &optimizer](const YamlEntry &entry) {
       if (std::optional<double> value = reader.number(entry)) {
-        optimizer.options.push_back(reader.taken(std::string(option) + " " + numberText(*value), entry));
+        optimizer.options.push_back(reader.taken(std::string(option) + " " + planNumber(*value), entry));
         if (StringRef(option) == "lr")
           lr = *value;
       }
@@ -148,7 +148,7 @@ void AutomodelReader::readNumbers(const YamlEntry &section, AdoptedOptimizer &op
       reader.fail(entry, "'betas' are two numbers");
     else
       optimizer.options.push_back(
-          reader.taken("betas (" + numberText(*first) + ", " + numberText(*second) + ")", entry));
+          reader.taken("betas (" + planNumber(*first) + ", " + planNumber(*second) + ")", entry));
   };
   auto state = [&](const YamlEntry &entry) {
     if (std::optional<std::string> dtype = reader.dtype(entry))
@@ -266,7 +266,7 @@ void AutomodelReader::readSchedule(const YamlEntry &section, AdoptedOptimizer &o
 void AutomodelReader::readClip(const YamlEntry &section) {
   auto norm = [&](const YamlEntry &entry) {
     if (std::optional<double> most = reader.number(entry); most && *most > 0)
-      plan.training.clip = reader.taken("clip_grad_norm " + numberText(*most), entry);
+      plan.training.clip = reader.taken("clip_grad_norm " + planNumber(*most), entry);
   };
   const YamlEntry *order = nullptr;
   auto type = [&](const YamlEntry &entry) {

@@ -19,7 +19,7 @@ std::optional<double> meshplan::parseNumber(StringRef text) {
   return number;
 }
 
-std::string meshplan::numberText(double number) {
+std::string meshplan::planNumber(double number) {
   char buffer[64];
   auto [end, failure] = std::to_chars(std::begin(buffer), std::end(buffer), number);
   std::string text(buffer, end);
@@ -62,6 +62,6 @@ std::string meshplan::scheduleText(const ForeignSchedule &schedule, std::string 
   if (kind == "wsd")
     options += "; decay " + std::to_string(*schedule.decay);
   if (schedule.least > 0 && schedule.lr > 0)
-    options += "; min " + numberText(rounded(schedule.least / schedule.lr));
+    options += "; min " + planNumber(rounded(schedule.least / schedule.lr));
   return "schedule " + kind + " { " + options + " }";
 }

@@ -14,7 +14,7 @@ namespace meshplan {
 std::optional<double> parseNumber(llvm::StringRef text);
 
 /// The shortest text of the number in the language: "0.1", "3e-4".
-std::string numberText(double number);
+std::string planNumber(double number);
 
 /// A schedule in the terms of Megatron and NeMo's recipes.
 struct ForeignSchedule {

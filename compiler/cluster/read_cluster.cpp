@@ -9,6 +9,7 @@
 
 #include "compiler/cluster/json_tree.h"
 #include "compiler/support/nearest.h"
+#include "compiler/support/number_text.h"
 #include "runtime/schema/cluster_keys.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -32,8 +33,6 @@ struct Limits {
 
 constexpr Limits rates{1e3, 1e18, " per second"}, latencies{0, 1, " seconds"}, counts{1, 1e7, ""}, sizes{1, 1e18, ""},
     slowdowns{1, 100, ""}, spreads{0, 1e6, ""};
-
-std::string numberText(double number) { return llvm::formatv("{0}", llvm::format("%.12g", number)).str(); }
 
 } // namespace
 

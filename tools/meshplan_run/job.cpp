@@ -91,11 +91,12 @@ Expected<Job> Job::load(const RunOptions &options) {
   auto program = options.role              ? findProgram(artifact.schedule(), *options.role)
                  : options.program.empty() ? verifiedProgram(artifact.schedule())
                                            : findProgram(artifact.schedule(), options.program);
-  if (!program)
+  if (!program) {
+    auto has = [&](artifact::ProgramRole role) { return findProgram(artifact.schedule(), role).ok(); };
+    bool trains = has(artifact::ProgramRole::step) && has(artifact::ProgramRole::eval);
     return Status::error(program.status().code(), options.schedule, ": ", program.status().message(),
-                         options.role || options.program == "step" || options.program == "eval"
-                             ? "; help: a plan with 'loss' and 'optimizer' has one"
-                             : "");
+                         trains ? "" : "; help: a plan with 'loss' and 'optimizer' has the programs 'step' and 'eval'");
+  }
   MESHPLAN_ASSIGN_OR_RETURN(auto settings, readSettings(options.settings, **program));
   Job job{std::move(artifact), *program, std::move(settings)};
   if (!options.train.evaluationData.empty()) {

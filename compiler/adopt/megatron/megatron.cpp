@@ -183,12 +183,12 @@ void MegatronReader::readLossScale() {
     return;
   // To Megatron a scale of 0 is unset.
   if (std::optional<double> fixed = number("loss-scale"); fixed && *fixed > 0) {
-    plan.training.precision.lossScale = takenFlag("loss_scale " + numberText(*fixed), "loss-scale");
+    plan.training.precision.lossScale = takenFlag("loss_scale " + planNumber(*fixed), "loss-scale");
     return;
   }
   plan.training.precision.lossScale = takenFlag(
-      "loss_scale dynamic { initial " + numberText(number("initial-loss-scale").value_or(4294967296.0)) +
-          "; growth 2; backoff 0.5; interval " + numberText(number("loss-scale-window").value_or(1000)) + " }",
+      "loss_scale dynamic { initial " + planNumber(number("initial-loss-scale").value_or(4294967296.0)) +
+          "; growth 2; backoff 0.5; interval " + planNumber(number("loss-scale-window").value_or(1000)) + " }",
       "fp16");
 }
 

@@ -109,12 +109,12 @@ AdoptedText OptimizerReader::weightDecay() {
   std::string style = word("weight-decay-incr-style", "constant", {"constant", "linear", "cosine"});
   bool grows = style != "constant";
   StringRef flag = grows && has("end-weight-decay") ? "end-weight-decay" : "weight-decay";
-  std::string text = numberText(number(flag).value_or(0.01));
+  std::string text = planNumber(number(flag).value_or(0.01));
   AdoptedText taken = takenFlag("weight_decay " + text, flag);
   if (!has(flag))
     taken.from = "the default of " + shown(flag);
   if (grows) {
-    std::string start = numberText(number("start-weight-decay").value_or(0));
+    std::string start = planNumber(number("start-weight-decay").value_or(0));
     warn("weight-decay-incr-style", "the weight decay is " + text + " from the first step on, and does not grow from " +
                                         start + ": there is no '--weight-decay-incr-style " + style + "' here");
     taken.from += "; in Megatron-LM it grows from " + start;
@@ -137,7 +137,7 @@ void OptimizerReader::read() {
   }
   AdoptedOptimizer optimizer{kind == "adam" ? "adamw" : "sgd", shown(has("optimizer") ? "optimizer" : "lr"), {}, {}};
   auto add = [&](const std::string &option, StringRef flag, double otherwise) {
-    optimizer.options.push_back(takenFlag(option + " " + numberText(number(flag).value_or(otherwise)), flag));
+    optimizer.options.push_back(takenFlag(option + " " + planNumber(number(flag).value_or(otherwise)), flag));
     if (!has(flag))
       optimizer.options.back().from = "the default of " + shown(flag);
   };
@@ -146,7 +146,7 @@ void OptimizerReader::read() {
   if (kind == "adam") {
     double first = number("adam-beta1").value_or(0.9), second = number("adam-beta2").value_or(0.999);
     optimizer.options.push_back(
-        {"betas (" + numberText(first) + ", " + numberText(second) + ")", "--adam-beta1, --adam-beta2"});
+        {"betas (" + planNumber(first) + ", " + planNumber(second) + ")", "--adam-beta1, --adam-beta2"});
     add("eps", "adam-eps", 1e-8);
   } else {
     add("momentum", "sgd-momentum", 0.9);
@@ -158,7 +158,7 @@ void OptimizerReader::read() {
   plan.training.optimizer = std::move(optimizer);
   double clip = number("clip-grad").value_or(1.0);
   if (clip > 0)
-    plan.training.clip = {"clip_grad_norm " + numberText(clip),
+    plan.training.clip = {"clip_grad_norm " + planNumber(clip),
                           has("clip-grad") ? "--clip-grad" : "the default of --clip-grad"};
   if (!has("no-check-for-nan-in-loss-and-grad") && !has("fp16"))
     plan.training.nonfinite = {"nonfinite gradients stop",

@@ -5,25 +5,12 @@
 // plans has an optimizer, the optimizer is the difference, and not each of its numbers for each parameter.
 
 #include "compiler/report/settings/describe_settings.h"
+#include "compiler/support/number_text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
-#include <cstdlib>
 
 using namespace meshplan;
 using llvm::StringRef;
-
-/// The shortest text that parses to this number.
-static std::string numberText(double number) {
-  std::string text;
-  // 17 digits always parse to the same double, and fewer do for numbers that people write.
-  for (int digits = 6; digits <= 17 && (text.empty() || std::strtod(text.c_str(), nullptr) != number); ++digits) {
-    text.clear();
-    llvm::raw_string_ostream(text) << llvm::format("%.*g", digits, number);
-  }
-  return text;
-}
 
 namespace {
 class SettingsDescriber {

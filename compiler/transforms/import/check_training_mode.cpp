@@ -2,20 +2,12 @@
 
 #include "compiler/transforms/import/check_training_mode.h"
 #include "compiler/support/layer_names.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
+#include "compiler/support/number_text.h"
 
 using namespace meshplan;
 using archive::InactiveDropout;
 
 static constexpr size_t maxNotes = 3;
-
-/// In the syntax of a plan: 0.1.
-static std::string numberText(double number) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%g", number);
-  return text;
-}
 
 /// The first dropout of each module name with indices removed, so that layers are reported once.
 static std::vector<InactiveDropout> firstOfEachKind(llvm::ArrayRef<InactiveDropout> dropouts) {

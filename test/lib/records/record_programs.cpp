@@ -8,7 +8,7 @@
 //
 // Arguments are named `number` or, with a sample.range, `number:low:high`, and with sample.counted, whose elements are
 // 0, 1, 2, ..., `number:counted`; outputs are named `number`, followed by `:unspecified` if the sample says that their
-// values are arbitrary. A result marked sample.of_cpu is no output on other devices: PyTorch's kernels keep it for
+// values are arbitrary. A result marked sample.of_cpu is not an output on other devices: PyTorch's kernels keep it for
 // their gradients, and give it extents of their own on each device.
 //
 //===----------------------------------------------------------------------===//

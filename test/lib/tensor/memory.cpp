@@ -4,6 +4,7 @@
 
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/copy_lane.h"
+#include "runtime/tensor/device_marks.h"
 #include "test/lib/tensor/plain_tensor.h"
 
 using namespace meshplan;
@@ -41,3 +42,14 @@ Expected<std::unique_ptr<CopyStream>> meshplan::openCopyStream(CopyDirection) {
 Status meshplan::finishHostReads() { return Status(); }
 
 int64_t meshplan::peakDeviceBytes(Device) { return 0; }
+
+DeviceMarks::DeviceMarks() = default;
+
+DeviceMarks::~DeviceMarks() = default;
+
+Status DeviceMarks::mark() {
+  calls.push_back(Clock::now());
+  return Status();
+}
+
+Expected<std::vector<DeviceMarks::Clock::time_point>> DeviceMarks::times() const { return calls; }

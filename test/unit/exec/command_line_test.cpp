@@ -133,7 +133,7 @@ TEST_F(CommandLineTest, MissingSchedule) {
 TEST_F(CommandLineTest, UnknownProgram) {
   EXPECT_EQ(forward("--program step").text, "meshplan-run: error: test.sched: the schedule has no program 'step'; it "
                                             "has forward; help: a plan with 'loss' and "
-                                            "'optimizer' has one\n");
+                                            "'optimizer' has the programs 'step' and 'eval'\n");
   expectNothingLeft();
 }
 

@@ -65,7 +65,7 @@ TEST_F(JobTest, TheProgramThatIsAskedFor) {
   EXPECT_EQ(Job::load(options).status().message(),
             options.schedule +
                 ": the schedule has no program 'eval'; it has forward, reference; help: a plan with 'loss' "
-                "and 'optimizer' has one");
+                "and 'optimizer' has the programs 'step' and 'eval'");
 }
 
 TEST_F(JobTest, TheProgramOfARole) {
@@ -76,8 +76,9 @@ TEST_F(JobTest, TheProgramOfARole) {
   ASSERT_TRUE(step.ok()) << step.status().message();
   EXPECT_EQ(step->program->name()->str(), "main");
   options.role = artifact::ProgramRole::eval;
-  EXPECT_EQ(load().status().message(), options.schedule + ": the schedule has no program 'eval'; it has main; help: a "
-                                                          "plan with 'loss' and 'optimizer' has one");
+  EXPECT_EQ(load().status().message(), options.schedule +
+                                           ": the schedule has no program 'eval'; it has main; help: a "
+                                           "plan with 'loss' and 'optimizer' has the programs 'step' and 'eval'");
 }
 
 TEST_F(JobTest, AScheduleForAnotherDevice) {

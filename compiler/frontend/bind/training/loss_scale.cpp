@@ -1,6 +1,7 @@
 //===- loss_scale.cpp - the loss scale of 16-bit gradients ----------------===//
 
 #include "compiler/frontend/bind/training/training.h"
+#include "compiler/support/number_text.h"
 
 #include <cmath>
 

@@ -1,11 +1,10 @@
 //===- optimizer_numbers.cpp - hyperparameters of optimizers ---------------===//
 
 #include "compiler/frontend/bind/training/training.h"
+#include "compiler/support/number_text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
 
@@ -93,12 +92,6 @@ OptionRule nesterovRule(WrittenNumbers &target) {
 }
 
 } // namespace
-
-std::string bind::numberText(double value) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%g", value);
-  return text;
-}
 
 WrittenNumbers bind::defaultNumbers(OptimizerKind kind) {
   WrittenNumbers result;

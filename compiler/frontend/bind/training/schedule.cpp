@@ -2,6 +2,7 @@
 
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/nearest.h"
+#include "compiler/support/number_text.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

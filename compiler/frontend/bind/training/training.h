@@ -67,9 +67,6 @@ std::vector<OptionRule> numberRules(const Context &context, OptimizerKind kind, 
 /// already has are not reported again.
 void checkNumbers(const Context &context, const WrittenNumbers &written, const WrittenNumbers *optimizer = nullptr);
 
-/// A number as messages show it: `0.1`.
-std::string numberText(double value);
-
 /// `schedule cosine { ... }`; the option has one word. Nothing if the kind is unknown.
 std::optional<LrSchedule> bindSchedule(const Context &context, const Option &option);
 

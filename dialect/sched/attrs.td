@@ -139,7 +139,7 @@ def Sched_PackedType : Sched_Type<"Packed", "packed"> {
 }
 
 def Sched_TokenType : Sched_Type<"Token", "token"> {
-  let summary = "a collective in flight, and the type of its result";
+  let summary = "a collective or a copy in flight, and the type of its result";
   let parameters = (ins "::mlir::Type":$result);
   let assemblyFormat = "`<` $result `>`";
   let genVerifyDecl = 1;

@@ -260,12 +260,12 @@ def Sched_StartOp : Sched_Step<"start"> {
   let description = [{
     The input must live until the wait, which gives the result. Either may be packed: several tensors that are moved at
     once, or one whose elements are not in the order in which they are moved. `sequence` counts the collectives and the
-    copies (`sched.copy`) of the program, the same on every rank. `dim` is the dim that grows (all_gather) or is split (reduce_scatter, all_to_all);
-    `from_dim` is the dim that an all_to_all gathers. Without `dim` an all_gather takes flat tensors and a
-    reduce_scatter makes them. Several flat all_gathers, several flat reduce_scatters or several all_reduces may be
-    coalesced into one collective. `activations` is the 16-bit type of the activations that the collective sums; the
-    type that is sent may be wider. With `into` the result is written in place of the target, which is not read
-    afterwards.
+    copies (`sched.copy`) of the program, the same on every rank. `dim` is the dim that grows (all_gather) or is split
+    (reduce_scatter, all_to_all); `from_dim` is the dim that an all_to_all gathers. Without `dim` an all_gather takes
+    flat tensors and a reduce_scatter makes them. Several flat all_gathers, several flat reduce_scatters or several
+    all_reduces may be coalesced into one collective. `activations` is the 16-bit type of the activations that the
+    collective sums; the type that is sent may be wider. With `into` the result is written in place of the target, which
+    is not read afterwards.
 
     ```mlir
     %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 because "sequence tp"

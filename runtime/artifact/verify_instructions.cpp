@@ -33,8 +33,8 @@ namespace {
 ///   live, overwritten --free--> freed
 ///
 /// Only a live value may be used. While a collective or a copy in flight reads a value, it may be used but neither
-/// overwritten nor freed (`readers`). A value that is packed in place is the memory of its members, so that what a collective does
-/// to it, it does to them.
+/// overwritten nor freed (`readers`). A value that is packed in place is the memory of its members, so that what a
+/// collective does to it, it does to them.
 class Walk {
 public:
   Walk(const artifact::Schedule &schedule, const artifact::Program &program, bool isLast)
@@ -100,7 +100,7 @@ private:
   struct Flight {
     int32_t input, output;
   };
-  std::map<int32_t, Flight> inFlight; // by sequence
+  std::map<int32_t, Flight> inFlight;                     // by sequence
   std::map<int32_t, std::pair<size_t, size_t>> locations; // by value: its buffer, and the position in it
   std::map<int32_t, const artifact::PackRun *> packs;     // by output: those that no collective has taken yet
   std::set<int32_t> inPlace;                              // outputs of packs in place

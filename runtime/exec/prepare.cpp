@@ -58,8 +58,7 @@ std::vector<int> valuesOf(const artifact::Free &action) { return {action.values(
 
 class Preparation {
 public:
-  Preparation(const RankView &view, const Groups &groups, CopyLanes &lanes)
-      : view(view), groups(groups), lanes(lanes) {
+  Preparation(const RankView &view, const Groups &groups, CopyLanes &lanes) : view(view), groups(groups), lanes(lanes) {
     for (const artifact::Instruction *instruction : *view.program().instructions())
       if (const artifact::Start *start = instruction->action_as_Start()) {
         collectives[start->output()] = instruction;

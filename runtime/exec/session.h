@@ -1,8 +1,8 @@
 //===- session.h - what a rank keeps between runs ---------------*- C++ -*-===//
 //
-// A session has what outlives the steps: communicators, lanes of copies, storages, parameters, states, accumulators and constants. It is
-// made once for all programs of a schedule, which are walks over it (walk.h): a walk adds the
-// prepared instructions of one program and the values of one run.
+// A session has what outlives the steps: communicators, lanes of copies, storages, parameters, states, accumulators and
+// constants. It is made once for all programs of a schedule, which are walks over it (walk.h): a walk adds the prepared
+// instructions of one program and the values of one run.
 //
 // Tensors are found by name (held.h), so that programs share them: what a training step updates, `eval` reads.
 //

@@ -58,7 +58,8 @@ Expected<const artifact::Program *> meshplan::findProgram(const artifact::Schedu
 Expected<std::unique_ptr<Walk>> Walk::create(std::shared_ptr<Session> session, std::shared_ptr<Batch> batch,
                                              const artifact::Program &program, const OutputNames *asked) {
   std::unique_ptr<Walk> walk(new Walk(std::move(session), program));
-  MESHPLAN_ASSIGN_OR_RETURN(walk->program, prepareSteps(walk->rank, walk->owner->groups(), walk->owner->copyLanes(), asked));
+  MESHPLAN_ASSIGN_OR_RETURN(walk->program,
+                            prepareSteps(walk->rank, walk->owner->groups(), walk->owner->copyLanes(), asked));
   walk->firstUpdate = firstUpdateOf(program);
   for (const artifact::Instruction *instruction : *program.instructions())
     walk->isOfLast.push_back(instruction->when() == artifact::When::last);

@@ -2,7 +2,7 @@
 //
 // The copies of one direction, in the order of their starts, beside what the rank computes. On a CPU, where both
 // memories are one, a thread of the lane makes them. On a GPU they are on a stream of their own, which first waits for
-// what the rank has enqueued before the start.
+// the work that was enqueued before the start.
 //
 // A lane and its copies belong to the thread of their rank.
 //

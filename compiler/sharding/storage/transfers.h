@@ -15,7 +15,7 @@
 namespace meshplan {
 
 inline constexpr llvm::StringLiteral toHostTarget = "meshplan.to_host", toDeviceTarget = "meshplan.to_device",
-                               assignTarget = "meshplan.assign";
+                                     assignTarget = "meshplan.assign";
 
 /// True for a copy between device memory and host memory.
 bool isTransfer(plan::CallOp call);

@@ -410,8 +410,7 @@ void ProgramSerializer::addWait(sched::WaitOp wait) {
   Operation *started = wait.getToken().getDefiningOp();
   auto start = dyn_cast<sched::StartOp>(started);
   artifact::WaitT action;
-  action.sequence =
-      static_cast<int32_t>(start ? start.getSequence() : cast<sched::CopyOp>(started).getSequence());
+  action.sequence = static_cast<int32_t>(start ? start.getSequence() : cast<sched::CopyOp>(started).getSequence());
   addInstruction(wait, std::move(action), tables.origins.originOf(started));
 }
 

@@ -160,7 +160,8 @@ func.func @step(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], p
 )";
 
 TEST_F(WriteProgram, WhatLiesOnTheHostIsMarkedAndCountedApart) {
-  std::vector<std::string> lines = write(offloaded, {{StepKind::start, 0}, {StepKind::wait, 0}, {StepKind::run, 1}, {StepKind::free, 4}});
+  std::vector<std::string> lines =
+      write(offloaded, {{StepKind::start, 0}, {StepKind::wait, 0}, {StepKind::run, 1}, {StepKind::free, 4}});
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.parameter [\"w\"] trainable host : <[8], f32>")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("\"w.momentum_buffer\" of \"w\" host : <[8], f32>")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.copy %1 host on @copies.to_host sequence 0 : ")));

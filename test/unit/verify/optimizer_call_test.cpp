@@ -107,10 +107,32 @@ TEST(OptimizerCallTest, WhatItChangesElsewhere) {
     copy.input = step.w;
     copy.output = static_cast<int>(program.values.size());
     program.values.push_back(std::make_unique<artifact::ValueT>(*program.values[step.w]));
+    program.values[step.w]->host = true;
     (*argument)->values = {copy.output};
-    auto instruction = std::make_unique<artifact::InstructionT>();
-    instruction->action.Set(std::move(copy));
-    program.instructions.insert(program.instructions.begin(), std::move(instruction));
+    for (auto &instruction : program.instructions) {
+      if (artifact::StartT *start = instruction->action.AsStart())
+        ++start->sequence;
+      if (artifact::WaitT *wait = instruction->action.AsWait())
+        ++wait->sequence;
+    }
+    auto insert = [&](auto action, size_t place) {
+      auto instruction = std::make_unique<artifact::InstructionT>();
+      instruction->action.Set(std::move(action));
+      program.instructions.insert(program.instructions.begin() + static_cast<std::ptrdiff_t>(place),
+                                  std::move(instruction));
+    };
+    insert(copy, 0);
+    insert(artifact::WaitT(), 1);
+    // The changed copy is copied back.
+    artifact::CopyT back;
+    back.input = program.updates.front()->value;
+    back.output = program.updates.front()->value = static_cast<int>(program.values.size());
+    back.sequence = 100;
+    program.values.push_back(std::make_unique<artifact::ValueT>(*program.values[step.w]));
+    artifact::WaitT end;
+    end.sequence = back.sequence;
+    insert(back, program.instructions.size());
+    insert(end, program.instructions.size());
   });
   ASSERT_TRUE(call.ok()) << call.status().message();
   EXPECT_TRUE(call->has_value());

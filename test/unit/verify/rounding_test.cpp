@@ -90,12 +90,12 @@ TEST(RoundingTest, ParametersThatAreGatheredInFewerDigits) {
                                    "help: verify the plan without 'gather bf16'");
 }
 
-TEST(RoundingTest, ParametersThatComeFromTheHost) {
+TEST(RoundingTest, ParametersThatAreCopiedToAnotherMemory) {
   GatheredParameter rounded(DType::f32);
-  int onDevice = rounded.builder.value({{4}}, DType::bf16);
-  rounded.builder.onHost(rounded.gathered);
-  rounded.builder.copy(rounded.gathered, onDevice);
-  GatheredParameter::widen(rounded.builder, onDevice);
+  int there = rounded.builder.value({{4}}, DType::bf16);
+  rounded.builder.onHost(there);
+  rounded.builder.copy(rounded.gathered, there);
+  GatheredParameter::widen(rounded.builder, there);
   EXPECT_NE(rounded.refusal(), "");
 }
 

@@ -90,6 +90,7 @@ TEST(HostCopyStepTest, AFailureNamesTheCopy) {
   std::vector<Tensor> values(2);
   values[x] = wrap(at::zeros({5}, at::kDouble));
   EXPECT_TRUE((*steps)[0]->run(values).ok());
-  EXPECT_EQ((*steps)[1]->run(values).message(), "rank 0: copy 0 to the host (test.plan:7:3 offload, module model.norm): "
-                                                "cannot copy [5] f64 into [4] f64");
+  EXPECT_EQ((*steps)[1]->run(values).message(),
+            "rank 0: copy 0 to the host (test.plan:7:3 offload, module model.norm): "
+            "cannot copy [5] f64 into [4] f64");
 }

@@ -82,9 +82,7 @@ struct Guard final : c10::impl::NoOpDeviceGuardImpl<c10::DeviceType::CUDA> {
   void destroyEvent(void *event, c10::DeviceIndex) const noexcept override { delete static_cast<SharedMark *>(event); }
 
 private:
-  static c10::Stream streamOf(c10::StreamId id) {
-    return c10::Stream(c10::Stream::UNSAFE, device(), id);
-  }
+  static c10::Stream streamOf(c10::StreamId id) { return c10::Stream(c10::Stream::UNSAFE, device(), id); }
 };
 C10_REGISTER_GUARD_IMPL(CUDA, Guard)
 

@@ -2,8 +2,8 @@
 //
 // Tensors of cuda:0 whose elements are in host memory. LibTorch's only kernels for them create and copy tensors.
 // Streams and events are as late as a device may be: what is enqueued on a stream, copies among it, runs when the host
-// waits for the stream or for an event that comes later on it, or when another stream that runs waits for such an event.
-// For a single thread of a program that does not open LibTorch's CUDA part.
+// waits for the stream or for an event that comes later on it, or when another stream that runs waits for such an
+// event. For a single thread of a program that does not open LibTorch's CUDA part.
 //
 //===----------------------------------------------------------------------===//
 

@@ -198,9 +198,9 @@ void Compilation::reportExtent(const archive::Diagnostic &error, const Syntax &s
 
 bool Compilation::runPasses(Phase phase) {
   mlir::PassManager manager(&context);
-  buildPhase(manager, phase,
-             {options.strict, options.gradients, options.reference, options.device, machines, options.solver,
-              &programTimes});
+  buildPhase(
+      manager, phase,
+      {options.strict, options.gradients, options.reference, options.device, machines, options.solver, &programTimes});
   return mlir::succeeded(manager.run(*ir)) && !reports.hasErrors();
 }
 

@@ -39,7 +39,8 @@ static void addRun(StepTimes &step, const ProgramTimes &program, int64_t microba
 
 std::optional<StepTimes> meshplan::stepTimes(const std::vector<ProgramTimes> &programs, llvm::StringRef name) {
   auto find = [&](llvm::StringRef wanted, bool isLast) {
-    return llvm::find_if(programs, [&](const ProgramTimes &each) { return each.name == wanted && each.isLast == isLast; });
+    return llvm::find_if(programs,
+                         [&](const ProgramTimes &each) { return each.name == wanted && each.isLast == isLast; });
   };
   auto last = find(name, /*isLast=*/true);
   if (last == programs.end())

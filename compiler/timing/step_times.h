@@ -50,8 +50,9 @@ struct Instance {
 struct ProgramTimes {
   std::string name;
   bool isLast = true; ///< false: an instance before the last one, without what only the last one runs
-  std::vector<Instance> timeline; ///< of the last instance: what a step runs, this program last; empty: only this program
-  bool trains = false;            ///< a training step, or the program of its microbatches
+  std::vector<Instance>
+      timeline;        ///< of the last instance: what a step runs, this program last; empty: only this program
+  bool trains = false; ///< a training step, or the program of its microbatches
   std::vector<TimedOperation> operations;
   std::vector<size_t> computed; ///< operations of the compute lane, in the order in which they run
   int64_t makespan = 0, compute = 0, waitsForHost = 0;

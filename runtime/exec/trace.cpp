@@ -15,8 +15,8 @@ std::string Trace::text() const {
   // The text is read by another rank, so an event has the ticks of this rank's clock; `shift` makes them comparable.
   for (const Event &event : events) {
     const Label &label = event.label;
-    list.push_back({label.what, label.module, label.direction, label.purpose, label.communicator, label.memory, label.statement,
-                    label.program, label.bytes, label.isWait ? 1 : 0, event.microbatch,
+    list.push_back({label.what, label.module, label.direction, label.purpose, label.communicator, label.memory,
+                    label.statement, label.program, label.bytes, label.isWait ? 1 : 0, event.microbatch,
                     event.begin.time_since_epoch().count(), event.end.time_since_epoch().count()});
   }
   return list.dump();

@@ -46,7 +46,8 @@ static Label labelOf(const artifact::Schedule &schedule, const artifact::Program
     label.statement = statementText(schedule, instruction.origin());
   }
   if (const artifact::Copy *copy = instruction.action_as_Copy())
-    label.memory = trace_form::memories[program.values()->Get(static_cast<flatbuffers::uoffset_t>(copy->output()))->host()];
+    label.memory =
+        trace_form::memories[program.values()->Get(static_cast<flatbuffers::uoffset_t>(copy->output()))->host()];
   const artifact::Start *start = instruction.action_as_Start();
   if (!start)
     return label;

@@ -168,6 +168,25 @@ TEST_F(RunTest, AReductionThatIsScattered) {
                 product(counted(24), counted(24), 4, 6, 4));
 }
 
+TEST_F(RunTest, CopiesBesideWhatIsComputed) {
+  ScheduleBuilder builder({{"tp", 4}});
+  int x = builder.input("x", {{12, {"tp"}}}), there = builder.value({{12, {"tp"}}}),
+      doubled = builder.value({{12, {"tp"}}}), back = builder.value({{12, {"tp"}}}), y = builder.value({{12, {"tp"}}});
+  builder.onHost(there);
+  builder.copy(x, there);
+  builder.compute("aten.add.Tensor", {tensorArg("self", x), tensorArg("other", x)}, {doubled});
+  builder.copy(there, back);
+  builder.compute("aten.add.Tensor", {tensorArg("self", doubled), tensorArg("other", back)}, {y});
+  builder.output("y", y);
+  // copy, wait, add, ...: the wait comes after the addition, which reads what is copied.
+  auto &instructions = builder.program().instructions;
+  std::swap(instructions[1], instructions[2]);
+  Doubles wanted = counted(12);
+  for (double &number : wanted)
+    number *= 3;
+  expectNumbers(run(builder, MemoryFeed({{"x", counted(12)}})), wanted);
+}
+
 TEST_F(RunTest, ARankThatFailsWhileOthersWait) {
   // Each rank holds other columns; the operand of rank 2 does not fit.
   ScheduleBuilder builder({{"tp", 4}});

@@ -4,7 +4,7 @@
 //      CHECK:program step role step timeline count0 0 to 1, step 0 to 2
 // CHECK-NEXT:  input v0 f32[12] 'x'
 // CHECK-NEXT:  s0: v1 f32[12 over tp] = slice v0
-// CHECK-NEXT:  s1 last: v2 f32[12] = start 0 all_gather v1 dim 0 over tp
+// CHECK-NEXT:  s1 last: v2 f32[12] = start 0 all_gather v1 dim 0 over tp, 40 bytes of activations
 // CHECK-NEXT:  s0 last: wait 0
 // CHECK-NEXT:  s0: free v1
 // CHECK-NEXT:  output v2 'y'

@@ -1,5 +1,5 @@
 // What every microbatch of a step runs, and what only the last one.
-// RUN: meshplan-opt %s --schedule -split-input-file | FileCheck %s
+// RUN: meshplan-opt %s --schedule=solver=program -split-input-file | FileCheck %s
 
 // A gradient is accumulated; its reduction and the optimizer read the sum. `unread` feeds no accumulator although it
 // depends on the microbatch alone.
@@ -13,15 +13,15 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK-SAME: time <compute = 40000, communication = 5001>
 // CHECK: %[[W:.*]] = sched.parameter ["w"]
 // CHECK: %[[SUM:.*]] = sched.state "sum"
-// CHECK: %[[G:.*]] = sched.compute "aten.cos.default"({{.*}} on @compute :
-// CHECK: %[[LONG:.*]] = sched.compute "aten.exp.default"({{.*}} on @compute when last :
-// CHECK: %[[S:.*]] = sched.compute "meshplan.accumulate"(%[[SUM]], %[[G]]) {{.*}} overwrites [0] on @compute :
-// CHECK: sched.free %[[G]] on @compute :
-// CHECK: %[[T:.*]] = sched.start all_reduce %[[S]] over @dp on @communication sequence 0 when last :
-// CHECK: %[[R:.*]] = sched.wait %[[T]] on @compute when last :
+// CHECK: %[[G:.*]] = sched.compute "aten.cos.default"({{.*}} on @compute{{.*}} :
+// CHECK: %[[LONG:.*]] = sched.compute "aten.exp.default"({{.*}} on @compute when last{{.*}} :
+// CHECK: %[[S:.*]] = sched.compute "meshplan.accumulate"(%[[SUM]], %[[G]]) {{.*}} overwrites [0] on @compute{{.*}} :
+// CHECK: sched.free %[[G]] on @compute{{.*}} :
+// CHECK: %[[T:.*]] = sched.start all_reduce %[[S]] over @dp on @communication sequence 0 when last{{.*}} :
+// CHECK: %[[R:.*]] = sched.wait %[[T]] on @compute when last{{.*}} :
 // CHECK: sched.gradient %[[R]] of %[[W]]
-// CHECK: %[[N:.*]] = sched.compute "meshplan.sgd"({{.*}} on @compute when last :
-// CHECK: sched.free %[[R]] on @compute when last :
+// CHECK: %[[N:.*]] = sched.compute "meshplan.sgd"({{.*}} on @compute when last{{.*}} :
+// CHECK: sched.free %[[R]] on @compute when last{{.*}} :
 // CHECK: sched.output "unread" %[[LONG]]
 // CHECK: sched.update %[[N]] to %[[W]]
 // CHECK: sched.update %[[S]] to %[[SUM]]

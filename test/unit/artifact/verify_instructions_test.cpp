@@ -344,11 +344,11 @@ TEST(Instances, WhatOnlyTheLastOneMakesIsMissingBefore) {
   EXPECT_EQ(errorOfTwo([](ScheduleT &s) { setLast(s, {slicePart, startGather, waitGather}); }),
             before + "instructions[7]: values[0]: value 5 is used before it is defined");
   EXPECT_EQ(errorOfTwo([](ScheduleT &s) { setLast(s, {startGather}); }),
-            before + "instructions[6]: no collective 1 is in flight");
+            before + "instructions[6]: no collective or copy 1 is in flight");
 }
 
 TEST(Instances, EachOneWaits) {
-  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { setLast(s, {waitGather, freePart}); }), before + "collective 1 has no wait");
+  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { setLast(s, {waitGather, freePart}); }), before + "collective or copy 1 has no wait");
 }
 
 TEST(Instances, OnlyTheLastOneChangesWhatTheNextReads) {

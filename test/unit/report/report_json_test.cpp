@@ -31,6 +31,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
   report.memory.atPeak = {"aten.mm.default", "a", {{"w", "a", 2, 16}}, {"", "", 3, 5}};
   report.time = {.compute = 55,
                  .communication = 66,
+                 .copies = 44,
                  .step = 77,
                  .exposed = 22,
                  .waitsForHost = 5,

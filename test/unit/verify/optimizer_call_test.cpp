@@ -108,7 +108,7 @@ TEST(OptimizerCallTest, WhatItChangesElsewhere) {
     copy.output = static_cast<int>(program.values.size());
     program.values.push_back(std::make_unique<artifact::ValueT>(*program.values[step.w]));
     program.values[step.w]->host = true;
-    (*argument)->values = {copy.output};
+    (*argument)->values = own.overwrites = {copy.output};
     for (auto &instruction : program.instructions) {
       if (artifact::StartT *start = instruction->action.AsStart())
         ++start->sequence;

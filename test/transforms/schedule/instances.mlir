@@ -17,7 +17,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK: %[[LONG:.*]] = sched.compute "aten.exp.default"({{.*}} on @compute when last{{.*}} :
 // CHECK: %[[S:.*]] = sched.compute "meshplan.accumulate"(%[[SUM]], %[[G]]) {{.*}} overwrites [0] on @compute{{.*}} :
 // CHECK: sched.free %[[G]] on @compute{{.*}} :
-// CHECK: %[[T:.*]] = sched.start all_reduce %[[S]] over @dp on @communication sequence 0 when last{{.*}} :
+// CHECK: %[[T:.*]] = sched.start all_reduce %[[S]] over @dp on @communication.dp sequence 0 when last{{.*}} :
 // CHECK: %[[R:.*]] = sched.wait %[[T]] on @compute when last{{.*}} :
 // CHECK: sched.gradient %[[R]] of %[[W]]
 // CHECK: %[[N:.*]] = sched.compute "meshplan.sgd"({{.*}} on @compute when last{{.*}} :

@@ -348,7 +348,8 @@ TEST(Instances, WhatOnlyTheLastOneMakesIsMissingBefore) {
 }
 
 TEST(Instances, EachOneWaits) {
-  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { setLast(s, {waitGather, freePart}); }), before + "collective or copy 1 has no wait");
+  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { setLast(s, {waitGather, freePart}); }),
+            before + "collective or copy 1 has no wait");
 }
 
 TEST(Instances, OnlyTheLastOneChangesWhatTheNextReads) {

@@ -177,10 +177,9 @@ TEST(ReadCluster, Tables) {
               ElementsAre(HasSubstr("'flops' has 1e+06 after 1e+06, must increase")));
   EXPECT_THAT(errorsOf(product("\"flops\": [1e6, 2e6], \"flops_per_second\": [1e9]")),
               ElementsAre(HasSubstr("'flops_per_second' has 1 numbers, must have 2 as 'flops'")));
-  EXPECT_THAT(
-      errorsOf(product("\"flops\": [1e6, 2e6], \"flops_per_second\": [1e9, 4e9]")),
-      ElementsAre(HasSubstr("with this rate 2e+06 flops take 0.0005 s, less than the 0.001 s of 1e+06; help: "
-                            "a larger size takes at least as long")));
+  EXPECT_THAT(errorsOf(product("\"flops\": [1e6, 2e6], \"flops_per_second\": [1e9, 4e9]")),
+              ElementsAre(HasSubstr("with this rate 2e+06 flops take 0.0005 s, less than the 0.001 s of 1e+06; help: "
+                                    "a larger size takes at least as long")));
   EXPECT_THAT(errorsOf(product("\"flops\": [], \"flops_per_second\": [1e9]")),
               ElementsAre(HasSubstr("'flops' is an empty list")));
   EXPECT_THAT(

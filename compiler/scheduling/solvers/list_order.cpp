@@ -68,7 +68,7 @@ private:
   std::vector<unsigned> placeInReference;
   size_t issuedOfReference = 0; ///< operations of `reference` before this one are issued
   size_t reached = 0;           ///< operations of `reference` from this one on are not issued
-  /// Under a limit: the bytes that all operations of the reference before a place add while they run, and those that
+  /// Under a limit: the bytes that all operations of the reference before an index add while they run, and those that
   /// the operations before `reached` add that are not issued.
   std::vector<ClassBytes> added;
   ClassBytes skipped;

@@ -12,13 +12,13 @@
 namespace meshplan {
 
 struct PipelineOptions {
-  bool strict = false;                    ///< reshards that no statement of the plan implies are errors
-  bool gradients = false;                 ///< the training step returns the gradients and updates nothing
-  bool reference = false;                 ///< keep the imported program, to be run on one rank
-  std::string device = "cpu";             ///< whose kernels and autocast rules apply: cpu or cuda
-  std::shared_ptr<const Cluster> cluster; ///< whose durations the schedule has; null: the preset cpu
-  std::string solver = scheduling::defaultSolver.str();
-  std::vector<ProgramTimes> *times = nullptr; ///< gets the estimated times of each program; may be null
+  bool strict = false;                                  ///< reshards that no statement of the plan implies are errors
+  bool gradients = false;                               ///< the training step returns the gradients and updates nothing
+  bool reference = false;                               ///< keep the imported program, to be run on one rank
+  std::string device = "cpu";                           ///< whose kernels and autocast rules apply: cpu or cuda
+  std::shared_ptr<const Cluster> cluster;               ///< whose durations the schedule has; null: the preset cpu
+  std::string solver = scheduling::defaultSolver.str(); ///< of the schedule
+  std::vector<ProgramTimes> *times = nullptr;           ///< gets the estimated times of each program; may be null
 };
 
 /// Registers the dialects that the pipeline uses.

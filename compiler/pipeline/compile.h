@@ -28,11 +28,11 @@ struct CompileOptions {
   std::vector<Definition> definitions; ///< -D name=value
   bool strict = false;                 ///< reshards that no statement implies are errors
   std::string device = "cpu";
-  std::string cluster; ///< a cluster file or a preset; empty: the preset of the device
-  std::string solver = scheduling::defaultSolver.str();
-  bool gradients = false; ///< the training step returns the gradients and updates nothing
-  bool recompute = true;  ///< false ignores recompute statements
-  bool reference = false; ///< include the imported program, to be run on one rank
+  std::string cluster;                                  ///< a cluster file or a preset; empty: the preset of the device
+  std::string solver = scheduling::defaultSolver.str(); ///< of the schedule: compiler/scheduling/algorithms.h
+  bool gradients = false;                               ///< the training step returns the gradients and updates nothing
+  bool recompute = true;                                ///< false ignores recompute statements
+  bool reference = false;                               ///< include the imported program, to be run on one rank
 };
 
 class Compilation {

@@ -8,18 +8,18 @@ include "mlir/Pass/PassBase.td"
 def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
   let summary = "schedule the steps of every rank: plan -> sched";
   let description = [{
-    Turns every function of a partitioned program into a `sched.program`. A collective becomes a start once its inputs
-    are complete, on the stream `communication`, and a wait before its first use; values are freed after their last use.
-    The rules, and the bounds on the memory that this costs, are those of programOrder in
-    compiler/scheduling/algorithms.h. The schedule is verified before it is written. There is one communicator for each
-    distinct list of axes. Durations are estimated for a cluster (compiler/cluster). A function of the role `reference` runs on one rank, every other function on all ranks.
+    Turns every function of a partitioned program into a `sched.program`. The solver that `solver` names decides the
+    order of its steps, within the peak memory of `program`: a collective becomes a start on the stream of its
+    communicator, and a wait before its first use; values are freed after their last use. The schedule is verified
+    before it is written. There is one communicator for each distinct list of axes. Durations are estimated for a
+    cluster (compiler/cluster). A function of the role `reference` runs on one rank, every other function on all ranks.
 
     ```mlir
     %1 = plan.all_reduce %0 [#plan.axis<"tp">] : ...
     ```
     becomes
     ```mlir
-    %t = sched.start all_reduce %0 over @tp on @communication sequence 0 : ...
+    %t = sched.start all_reduce %0 over @tp on @communication.tp sequence 0 : ...
     %1 = sched.wait %t on @compute : ...
     sched.free %0 on @compute : ...
     ```

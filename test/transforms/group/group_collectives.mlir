@@ -5,7 +5,7 @@
 // and backward pass, and reduced when its last gradient is computed.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK: plan.data
-plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
@@ -128,7 +128,7 @@ func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = [
 
 // A parameter may be converted before its gather: the conversion moves with it.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !half = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xbf16, #plan.sharding<[{}]>>
@@ -154,7 +154,7 @@ func.func @converted(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0
 // A gather for a call of the forward pass belongs to that pass even if only backward calls read the call's result: it
 // is not coalesced with gathers of the same unit for the backward pass.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 // CHECK-LABEL: func.func @passes(
@@ -181,13 +181,13 @@ func.func @passes(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, p
 
 // A bucket of 0 bytes separates the tensors of a unit: gathered parameters, gradients and new parameters.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-plan.data parameters over [#plan.axis<"dp">] bucket 0 prefetch 0 as "data dp" {overlap_gradients}
+plan.data parameters over [#plan.axis<"dp">] bucket 0 prefetch 1 as "data dp" {overlap_gradients}
 plan.data optimizer over [#plan.axis<"dp">] bucket 0 prefetch 0 as "data dp" {overlap_gradients}
 plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
-// CHECK: plan.data parameters {{.*}} bucket 0 prefetch 0
+// CHECK: plan.data parameters {{.*}} bucket 0 prefetch 1
 // CHECK-LABEL: func.func @alone(
 // CHECK-NOT: bucket
 // CHECK: plan.call "meshplan.assign"(%arg3
@@ -255,4 +255,21 @@ func.func @displaced(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names =
   %sc = plan.reduce_scatter %gc [#plan.axis<"dp">] : !addend -> !part
   %rc = plan.call "meshplan.sgd"(%c, %sc) {parameter = #base.operand<0>, gradient = #base.operand<1>} backward : (!whole, !part) -> !whole
   return %ra, %rb, %sc : !flat, !flat, !part
+}
+
+// -----
+
+// Parameters of which none is gathered ahead are waited for where their gather starts.
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
+
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+
+// CHECK-LABEL: func.func @at_use(
+func.func @at_use(%w: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.data = 0}, %x: !whole) -> !whole {
+  // CHECK: plan.all_gather %arg0 [#plan.axis<"dp">] blocking :
+  %0 = plan.all_gather %w [#plan.axis<"dp">] : !flat -> !whole
+  %1 = plan.call "aten.mul.Tensor"(%x, %0) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
+  return %1 : !whole
 }

@@ -4,7 +4,7 @@
 // ZeRO-3: the parameters of a unit share one buffer. Those that the backward pass gathers, too, come first, so that
 // both the forward and the backward pass read one contiguous run of it, in its order.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients, contiguous_parameters, contiguous_gradients, register_buffers}
+plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gradients, contiguous_parameters, contiguous_gradients, register_buffers}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
@@ -70,7 +70,7 @@ func.func @eval(%bias: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["
 
 // 32 bytes are a bucket: runs of the buffer, whatever the order in which they are read.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
-plan.data parameters over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {contiguous_parameters}
+plan.data parameters over [#plan.axis<"dp">] bucket 64 prefetch 1 as "data dp" {contiguous_parameters}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 // CHECK-LABEL: func.func @step(
@@ -134,7 +134,7 @@ func.func @step(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"
 
 // Shards are reduced within a pod, and then over all: the result of the reduce-scatter is all-reduced in place.
 plan.mesh [#base.mesh_axis<"pod" = 2>, #base.mesh_axis<"dp" = 2>]
-plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data pod, dp" {contiguous_gradients}
+plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data pod, dp" {contiguous_gradients}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !part = tensor<8xf32, #plan.sharding<[{}], partial = sum {"pod"}, flat = {"dp"}>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"pod", "dp"}>>
@@ -174,7 +174,7 @@ func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = [
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'contiguous parameters' of 'a', which is stored as f32 and gathered as bf16: each gather needs a converted copy, which cannot be in the buffer}}
 // expected-note @below {{help: store parameters in the type in which they are gathered, with 'precision { storage bf16; master f32 }', or remove 'contiguous parameters'}}
-plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_parameters}
+plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {contiguous_parameters}
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !half = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xbf16, #plan.sharding<[{}]>>
@@ -191,7 +191,7 @@ func.func @converted(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = 
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'contiguous parameters' of 'a', which is stored as bf16 and gathered as f32: each gather needs a converted copy, which cannot be in the buffer}}
 // expected-note @below {{help: remove 'gather f32' from 'precision', or remove 'contiguous parameters'}}
-plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_parameters}
+plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {contiguous_parameters}
 !flat = tensor<8xbf16, #plan.sharding<[{}], flat = {"dp"}>>
 !wide = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>

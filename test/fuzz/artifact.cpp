@@ -57,9 +57,7 @@ static void prepare(const RankView &view, const artifact::Instruction &instructi
     std::vector<int64_t> group = view.group(*view.schedule().communicators()->Get(start->communicator()));
     for (int64_t rank : group)
       require(rank >= 0 && rank < view.worldSize(), "a communicator is made of ranks of the mesh");
-    // Coalesced collectives move runs, not pieces along dims.
-    if (!isBucket(*start))
-      (void)piecesOf(view, *start, group);
+    (void)piecesOf(view, *start, group);
   }
 }
 

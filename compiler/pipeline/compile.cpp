@@ -257,6 +257,12 @@ std::string Compilation::fingerprint(llvm::StringRef version) const {
   };
   add(version);
   add(options.device);
+  add(options.gradients ? "gradients" : "");
+  add(options.reference ? "reference" : "");
+  // Solver and cluster decide the order of the steps. The text of the cluster counts and not its file, because a file
+  // may be measured again.
+  add(options.solver);
+  add(machines->text);
   add(sources.buffer(0).text());
   // The values of names, not the options that set them, so that the order of the options does not matter.
   std::map<std::string, int64_t> values;

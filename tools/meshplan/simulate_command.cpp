@@ -62,6 +62,7 @@ Command meshplan::addSimulate(CLI::App &app) {
   auto command = std::make_shared<SimulateCommand>();
   addCompileOptions(app, command->options, command->definitions);
   addCluster(app, command->options);
+  addSchedule(app, command->options);
   app.add_option("-o,--output", command->output,
                  "file to write, in Chrome's trace format; default: the plan's name with .trace.json")
       ->check(fileName());

@@ -27,6 +27,8 @@ std::string meshplan::timesText(const Report &report) {
            (basis.empty() ? "" : " " + basis);
   std::string text = formatTime(time.step) + (basis.empty() ? "" : " " + basis) + ": " + formatTime(time.compute) +
                      " computing, " + formatTime(time.exposed) + " of communication exposed";
+  if (time.exposedCopies > 0)
+    text += ", " + formatTime(time.exposedCopies) + " of copies with the host exposed";
   return time.waitsForHost == 0 ? text : text + ", " + formatTime(time.waitsForHost) + " waiting for the host";
 }
 
@@ -49,6 +51,9 @@ void meshplan::printTimes(const Report &report, raw_ostream &stream) {
   times.addRow({"whole", formatTime(time.step)});
   times.addRow({"computing", formatTime(time.compute), percent(time.compute, time.step)});
   times.addRow({"exposed communication", formatTime(time.exposed), percent(time.exposed, time.step)});
+  if (time.exposedCopies > 0)
+    times.addRow(
+        {"exposed copies with the host", formatTime(time.exposedCopies), percent(time.exposedCopies, time.step)});
   if (time.waitsForHost > 0)
     times.addRow({"waiting for the host", formatTime(time.waitsForHost), percent(time.waitsForHost, time.step)});
   if (time.utilization)

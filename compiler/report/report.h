@@ -148,6 +148,7 @@ struct TimeReport {
   int64_t copies = 0;       ///< between device and host memory
   int64_t step = 0;         ///< from the beginning to the end; 0 and empty below, from buildReport
   int64_t exposed = 0;      ///< of the communication
+  int64_t exposedCopies = 0;
   int64_t waitsForHost = 0; ///< nothing is computed because nothing is issued
   std::vector<GroupTimeReport> groups;
   std::vector<ModelFlops> modelFlops;

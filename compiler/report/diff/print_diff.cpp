@@ -150,6 +150,8 @@ static void printTime(const ReportDiff &diff, raw_ostream &stream) {
   if (diff.copyTime.before != 0 || diff.copyTime.after != 0)
     table.add("copies with the host", diff.copyTime);
   table.add("exposed communication", diff.exposedTime);
+  if (diff.exposedCopyTime.before != 0 || diff.exposedCopyTime.after != 0)
+    table.add("exposed copies with the host", diff.exposedCopyTime);
   table.add("whole", diff.stepTime);
   table.print(stream);
 }

@@ -120,8 +120,8 @@ bool Compilation::import() {
   bound = bindPlan(*syntax, outline.model, options.definitions, reports);
   if (!bound || !readCluster())
     return false;
-  // `check` compiles a second time without recompute, to compare the memory of both. The contracts of the plan are about
-  // the times with it.
+  // `check` compiles a second time without recompute, to compare the memory of both. The contracts of the plan are
+  // about the times with it.
   if (!options.recompute) {
     bound->recomputes.clear();
     bound->overlap.clear();
@@ -210,8 +210,7 @@ bool Compilation::runPasses(Phase phase) {
 bool Compilation::keepsContracts() {
   if (bound->overlap.empty())
     return true;
-  sched::ProgramOp step = sched::programOf(*ir, base::ProgramRole::step);
-  sched::ProgramOp main = step ? step : sched::programOf(*ir, base::ProgramRole::forward);
+  sched::ProgramOp main = sched::mainProgramOf(*ir);
   if (std::optional<StepTimes> times = main ? stepTimes(programTimes, main.getSymName()) : std::nullopt)
     checkOverlap(*bound, *times, *machines, reports);
   return !reports.hasErrors();

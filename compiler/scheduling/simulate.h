@@ -29,7 +29,8 @@ struct Timeline {
 ///
 /// - The host issues runs and starts one by one, each in Problem::issueTime. The compute lane takes the steps in order.
 /// - `run` occupies the compute lane until the operation is over.
-/// - `start` appends the operation to the queue of its lane; it begins when what is before it in the queue is over. So a
+/// - `start` appends the operation to the queue of its lane; it begins when what is before it in the queue is over. So
+/// a
 ///   collective begins after everything that is issued before it on the compute lane: its buffers may reuse memory
 ///   that was freed there.
 /// - `wait` holds the compute lane until the operation is over.

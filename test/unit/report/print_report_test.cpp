@@ -227,12 +227,6 @@ TEST(FormatBytes, RoundsToTheNextUnit) {
   EXPECT_EQ(formatBytes((int64_t(1) << 20) - 1), "1.0 MiB");
   EXPECT_EQ(formatBytes((int64_t(1) << 50) - 1), "1.0 PiB");
   EXPECT_EQ(formatBytes(int64_t(2000) << 50), "2000.0 PiB") << "there is no larger one";
-  EXPECT_EQ(formatTime(0), "0 ns");
-  EXPECT_EQ(formatTime(999), "999 ns");
-  EXPECT_EQ(formatTime(1000), "1.0 us");
-  EXPECT_EQ(formatTime(999'949), "999.9 us");
-  EXPECT_EQ(formatTime(999'951), "1.0 ms");
-  EXPECT_EQ(formatTime(int64_t(7200) * 1'000'000'000), "7200.0 s") << "there is no larger one";
 }
 
 TEST(FormatBytes, PicksTheUnit) {

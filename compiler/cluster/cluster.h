@@ -64,6 +64,7 @@ struct Cluster {
   std::string name;                  ///< "h100"
   std::string source;                ///< where the numbers are from; may be empty
   std::string file;                  ///< path as it was given; empty for a preset
+  std::string text;                  ///< of the file or the preset
   bool isAssumed = false;            ///< not asked for: the default of the device
   SourceRange kindRange, nodesRange; ///< of device kind and number of nodes in the file
   std::string deviceKind;            ///< "cpu" or "cuda"

@@ -58,10 +58,14 @@ std::optional<Cluster> meshplan::openCluster(StringRef given, StringRef device, 
   return std::nullopt;
 }
 
+std::string meshplan::clusterText(StringRef name, StringRef file, bool isAssumed) {
+  if (!file.empty())
+    return (name + " (" + file + ")").str();
+  return (name + (isAssumed ? " (a preset, assumed: --cluster names another)" : " (a preset)")).str();
+}
+
 std::string meshplan::clusterText(const Cluster &cluster) {
-  if (!cluster.file.empty())
-    return cluster.name + " (" + cluster.file + ")";
-  return cluster.name + (cluster.isAssumed ? " (a preset, assumed: --cluster names another)" : " (a preset)");
+  return clusterText(cluster.name, cluster.file, cluster.isAssumed);
 }
 
 bool meshplan::checkSize(const Cluster &cluster, int64_t worldSize, SourceRange mesh, Diagnostics &diagnostics) {

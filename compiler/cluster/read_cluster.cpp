@@ -446,5 +446,6 @@ std::optional<Cluster> meshplan::parseCluster(const SourceBuffer &file, Diagnost
   Cluster cluster = ClusterReader(diagnostics).read(*root);
   if (diagnostics.errorCount() != before)
     return std::nullopt;
+  cluster.text = file.text().str();
   return cluster;
 }

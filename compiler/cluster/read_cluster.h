@@ -25,7 +25,9 @@ Cluster clusterOfPreset(const ClusterPreset &preset);
 std::optional<Cluster> openCluster(llvm::StringRef given, llvm::StringRef device, Sources &sources,
                                    Diagnostics &diagnostics);
 
-/// "own (own.json)", "h100 (a preset, assumed: --cluster names another)": a cluster in messages.
+/// "own (own.json)", "h100 (a preset, assumed: --cluster names another)": a cluster in messages and reports. An empty
+/// `file` means a preset.
+std::string clusterText(llvm::StringRef name, llvm::StringRef file, bool isAssumed);
 std::string clusterText(const Cluster &cluster);
 
 /// Reports a mesh of `worldSize` ranks, declared at `mesh`, that the cluster is too small for. False if it is.

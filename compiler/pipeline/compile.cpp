@@ -120,9 +120,12 @@ bool Compilation::import() {
   bound = bindPlan(*syntax, outline.model, options.definitions, reports);
   if (!bound || !readCluster())
     return false;
-  // `check` compiles a second time without recompute, to compare the memory of both.
-  if (!options.recompute)
+  // `check` compiles a second time without recompute, to compare the memory of both. The contracts of the plan are
+  // about the times with it.
+  if (!options.recompute) {
     bound->recomputes.clear();
+    bound->overlap.clear();
+  }
   archive::SymbolBindings bindings = bindExtents(*archive.program, *bound, reports);
   if (reports.hasErrors())
     return false;
@@ -207,8 +210,7 @@ bool Compilation::runPasses(Phase phase) {
 bool Compilation::keepsContracts() {
   if (bound->overlap.empty())
     return true;
-  sched::ProgramOp step = sched::programOf(*ir, base::ProgramRole::step);
-  sched::ProgramOp main = step ? step : sched::programOf(*ir, base::ProgramRole::forward);
+  sched::ProgramOp main = sched::mainProgramOf(*ir);
   if (std::optional<StepTimes> times = main ? stepTimes(programTimes, main.getSymName()) : std::nullopt)
     checkOverlap(*bound, *times, *machines, reports);
   return !reports.hasErrors();
@@ -257,6 +259,12 @@ std::string Compilation::fingerprint(llvm::StringRef version) const {
   };
   add(version);
   add(options.device);
+  add(options.gradients ? "gradients" : "");
+  add(options.reference ? "reference" : "");
+  // Solver and cluster decide the order of the steps. The text of the cluster counts and not its file, because a file
+  // may be measured again.
+  add(options.solver);
+  add(machines->text);
   add(sources.buffer(0).text());
   // The values of names, not the options that set them, so that the order of the options does not matter.
   std::map<std::string, int64_t> values;

@@ -1,8 +1,8 @@
 //===- build_report.cpp - the costs of a program on a rank ----------------===//
 //
-// One walk over the program, and one over each other program in its timeline.
-// What every microbatch runs counts as often as it runs. The peak, the times and the tensors held at
-// the peak were computed by the schedule phase and are attributes of the program.
+// One walk over the program, and one over each other program in its timeline. What every microbatch runs counts as
+// often as it runs. The peak, the times and the tensors held at the peak were computed by the schedule phase and are
+// attributes of the program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -281,8 +281,7 @@ Report ReportBuilder::build() {
 }
 
 StringRef mainProgram(ModuleOp module) {
-  sched::ProgramOp step = sched::programOf(module, base::ProgramRole::step);
-  sched::ProgramOp main = step ? step : sched::programOf(module, base::ProgramRole::forward);
+  sched::ProgramOp main = sched::mainProgramOf(module);
   return main ? main.getSymName() : "forward";
 }
 

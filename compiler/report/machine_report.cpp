@@ -9,12 +9,6 @@ MachineReport meshplan::describeMachine(const Cluster &cluster) {
           cluster.nodes, cluster.devicesPerNode, cluster.ranksPerDevice, cluster.source};
 }
 
-std::string meshplan::machineText(const MachineReport &machine) {
-  if (!machine.file.empty())
-    return machine.name + " (" + machine.file + ")";
-  return machine.name + (machine.isAssumed ? " (a preset, assumed: --cluster names another)" : " (a preset)");
-}
-
 std::string meshplan::timeBasis(const MachineReport &machine) {
   return machine.name.empty() ? "" : "on " + machine.name + (machine.isAssumed ? " (assumed)" : "");
 }

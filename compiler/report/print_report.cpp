@@ -1,5 +1,6 @@
 //===- print_report.cpp - the report as text ------------------------------===//
 
+#include "compiler/cluster/read_cluster.h"
 #include "compiler/report/print_times.h"
 #include "compiler/report/report.h"
 #include "compiler/report/text_table.h"
@@ -20,8 +21,6 @@ std::string meshplan::formatBytes(int64_t bytes) {
   return countText({"B", "KiB", "MiB", "GiB", "TiB", "PiB"}, 1024, bytes);
 }
 
-std::string meshplan::formatTime(int64_t nanoseconds) { return timeText(nanoseconds); }
-
 static void printMesh(const Report &report, raw_ostream &stream) {
   stream << "mesh  ";
   llvm::interleaveComma(report.axes, stream,
@@ -33,7 +32,7 @@ static void printMesh(const Report &report, raw_ostream &stream) {
 static void printMachine(const MachineReport &machine, raw_ostream &stream) {
   if (machine.name.empty())
     return;
-  stream << "machine  " << machineText(machine) << ": ";
+  stream << "machine  " << clusterText(machine.name, machine.file, machine.isAssumed) << ": ";
   if (machine.nodes != 0)
     stream << machine.nodes << (machine.nodes == 1 ? " node of " : " nodes of ");
   else

@@ -2,6 +2,7 @@
 
 #include "compiler/report/print_times.h"
 #include "compiler/report/text_table.h"
+#include "compiler/support/time_text.h"
 #include "llvm/Support/Format.h"
 
 using namespace meshplan;
@@ -23,11 +24,13 @@ std::string meshplan::timesText(const Report &report) {
   const TimeReport &time = report.time;
   std::string basis = timeBasis(report.machine);
   if (time.step == 0)
-    return formatTime(time.compute) + " computing and " + formatTime(time.communication) + " communicating" +
+    return timeText(time.compute) + " computing and " + timeText(time.communication) + " communicating" +
            (basis.empty() ? "" : " " + basis);
-  std::string text = formatTime(time.step) + (basis.empty() ? "" : " " + basis) + ": " + formatTime(time.compute) +
-                     " computing, " + formatTime(time.exposed) + " of communication exposed";
-  return time.waitsForHost == 0 ? text : text + ", " + formatTime(time.waitsForHost) + " waiting for the host";
+  std::string text = timeText(time.step) + (basis.empty() ? "" : " " + basis) + ": " + timeText(time.compute) +
+                     " computing, " + timeText(time.exposed) + " of communication exposed";
+  if (time.exposedCopies > 0)
+    text += ", " + timeText(time.exposedCopies) + " of copies with the host exposed";
+  return time.waitsForHost == 0 ? text : text + ", " + timeText(time.waitsForHost) + " waiting for the host";
 }
 
 /// "(1.2e+15 bf16 flops / 989e+12 flop/s) / 64 ranks / 22.9 ms": the numbers of the formula.
@@ -37,7 +40,7 @@ static std::string utilizationText(const Report &report) {
     sum += (sum.empty() ? "" : " + ") + formatted("%.3g", flops.flops) + " " + flops.dtype + " flops / " +
            formatted("%.3g flop/s", flops.peak);
   return "= (" + sum + ") / " + std::to_string(report.worldSize) + (report.worldSize == 1 ? " rank / " : " ranks / ") +
-         formatTime(report.time.step);
+         timeText(report.time.step);
 }
 
 void meshplan::printTimes(const Report &report, raw_ostream &stream) {
@@ -46,11 +49,14 @@ void meshplan::printTimes(const Report &report, raw_ostream &stream) {
     return;
   stream << "\nestimated time of a " << (report.trains ? "step" : "forward pass") << '\n';
   TextTable times({Align::left, Align::right, Align::right, Align::left});
-  times.addRow({"whole", formatTime(time.step)});
-  times.addRow({"computing", formatTime(time.compute), percent(time.compute, time.step)});
-  times.addRow({"exposed communication", formatTime(time.exposed), percent(time.exposed, time.step)});
+  times.addRow({"whole", timeText(time.step)});
+  times.addRow({"computing", timeText(time.compute), percent(time.compute, time.step)});
+  times.addRow({"exposed communication", timeText(time.exposed), percent(time.exposed, time.step)});
+  if (time.exposedCopies > 0)
+    times.addRow(
+        {"exposed copies with the host", timeText(time.exposedCopies), percent(time.exposedCopies, time.step)});
   if (time.waitsForHost > 0)
-    times.addRow({"waiting for the host", formatTime(time.waitsForHost), percent(time.waitsForHost, time.step)});
+    times.addRow({"waiting for the host", timeText(time.waitsForHost), percent(time.waitsForHost, time.step)});
   if (time.utilization)
     times.addRow(
         {"model flops utilization", "", formatted("%.1f %%", 100 * *time.utilization), utilizationText(report)});
@@ -61,7 +67,7 @@ void meshplan::printTimes(const Report &report, raw_ostream &stream) {
   TextTable groups({Align::left, Align::left, Align::right, Align::right, Align::right, Align::left});
   for (const GroupTimeReport &group : time.groups)
     groups.addRow({group.purpose, "over " + group.communicator, std::to_string(group.count),
-                   "exposed " + formatTime(group.exposed), "hidden " + formatTime(group.hidden),
+                   "exposed " + timeText(group.exposed), "hidden " + timeText(group.hidden),
                    percent(group.hidden, group.exposed + group.hidden) + " hidden"});
   groups.print(stream);
 }

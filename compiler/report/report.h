@@ -145,9 +145,10 @@ struct ModelFlops {
 struct TimeReport {
   int64_t compute = 0;
   int64_t communication = 0;
-  int64_t copies = 0;       ///< between device and host memory
-  int64_t step = 0;         ///< from the beginning to the end; 0 and empty below, from buildReport
-  int64_t exposed = 0;      ///< of the communication
+  int64_t copies = 0;  ///< between device and host memory
+  int64_t step = 0;    ///< from the beginning to the end; 0 and empty below, from buildReport
+  int64_t exposed = 0; ///< of the communication
+  int64_t exposedCopies = 0;
   int64_t waitsForHost = 0; ///< nothing is computed because nothing is issued
   std::vector<GroupTimeReport> groups;
   std::vector<ModelFlops> modelFlops;
@@ -215,7 +216,7 @@ struct Report {
 /// The report of a program. Fails, with a diagnostic, if the module has no mesh or no program of this name.
 mlir::FailureOr<Report> buildReport(mlir::ModuleOp module, llvm::StringRef program);
 
-/// The main program of a plan: the training step if there is one, else the forward program.
+/// The name of the main program of a plan (sched::mainProgramOf).
 llvm::StringRef mainProgram(mlir::ModuleOp module);
 
 WeightCounts countWeights(const Report &report);
@@ -225,9 +226,6 @@ int64_t totalTraffic(const Report &report);
 
 /// The machines that times are estimated for.
 MachineReport describeMachine(const Cluster &cluster);
-
-/// "h100 (a preset, assumed)".
-std::string machineText(const MachineReport &machine);
 
 /// Adds the estimated times of a step of the report's program.
 void addTimes(Report &report, const StepTimes &step, const Cluster &cluster);
@@ -240,9 +238,6 @@ void printReport(const Report &report, llvm::raw_ostream &stream);
 
 /// The report as JSON with stable keys.
 llvm::json::Value reportToJson(const Report &report);
-
-/// "1.5 ms": nanoseconds with a unit and one decimal, exact below a microsecond.
-std::string formatTime(int64_t nanoseconds);
 
 /// "1.5 MiB": bytes with a unit and one decimal, exact below 1 KiB.
 std::string formatBytes(int64_t bytes);

@@ -143,6 +143,7 @@ static json::Value timeToJson(const TimeReport &time) {
                       {"copies_ns", time.copies},
                       {"step_ns", time.step},
                       {"exposed_ns", time.exposed},
+                      {"exposed_copies_ns", time.exposedCopies},
                       {"waits_for_host_ns", time.waitsForHost},
                       {"groups", toJsonArray(time.groups)},
                       {"model_flops", toJsonArray(time.modelFlops)},

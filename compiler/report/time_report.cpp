@@ -10,7 +10,9 @@ void meshplan::addTimes(Report &report, const StepTimes &step, const Cluster &cl
   time.step = step.total;
   time.compute = step.compute;
   time.communication = step.communication;
+  time.copies = step.copies;
   time.exposed = step.exposed;
+  time.exposedCopies = step.exposedCopies;
   time.waitsForHost = step.waitsForHost;
   for (const CollectiveGroup &group : step.groups)
     time.groups.push_back({group.purpose, group.communicator, group.count, group.exposed, group.hidden()});

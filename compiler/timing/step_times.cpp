@@ -22,6 +22,10 @@ static void addRun(StepTimes &step, const ProgramTimes &program, int64_t microba
   step.compute += program.compute;
   step.waitsForHost += program.waitsForHost;
   for (const TimedOperation &operation : program.operations) {
+    if (operation.isCopy()) {
+      step.copies += operation.time.length();
+      step.exposedCopies += operation.exposed;
+    }
     if (!operation.isCollective())
       continue;
     CollectiveGroup &group = groupOf(step, operation.label);

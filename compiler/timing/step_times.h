@@ -38,6 +38,7 @@ struct TimedOperation {
   size_t windowBegin = 0, windowEnd = 0;
 
   bool isCollective() const { return !label.communicator.empty(); }
+  bool isCopy() const { return !label.memory.empty(); } ///< between device and host memory
 };
 
 /// A program for one microbatch.
@@ -78,11 +79,14 @@ struct CollectiveGroup {
   int64_t hidden() const { return time - exposed; }
 };
 
-/// A step, or one run of another program, with the programs that it runs for microbatches.
+/// A step, or one run of another program, with the programs that it runs for microbatches:
+///
+///   total = compute + exposed + exposedCopies + waitsForHost
 struct StepTimes {
   std::vector<ProgramRun> runs; ///< in their order, one after the other
-  int64_t total = 0;
-  int64_t compute = 0, communication = 0, exposed = 0, waitsForHost = 0;
+  int64_t total = 0, compute = 0, waitsForHost = 0;
+  int64_t communication = 0, exposed = 0;   ///< of collectives
+  int64_t copies = 0, exposedCopies = 0;    ///< between device and host memory
   std::vector<CollectiveGroup> groups;      ///< by purpose, then by communicator
   std::map<std::string, double> modelFlops; ///< by dtype: of the forward pass, three times that for a training step
 };

@@ -60,6 +60,11 @@ ProgramOp programOf(ModuleOp module, base::ProgramRole role) {
   return {};
 }
 
+ProgramOp mainProgramOf(ModuleOp module) {
+  ProgramOp step = programOf(module, base::ProgramRole::step);
+  return step ? step : programOf(module, base::ProgramRole::forward);
+}
+
 base::When whenOf(Operation *step) {
   auto when = step->getAttrOfType<base::WhenAttr>("when");
   return when ? when.getValue() : base::When::always;

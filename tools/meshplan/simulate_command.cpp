@@ -1,6 +1,8 @@
 //===- simulate_command.cpp - meshplan simulate ---------------------------===//
 
+#include "compiler/cluster/read_cluster.h"
 #include "compiler/report/report.h"
+#include "compiler/support/time_text.h"
 #include "compiler/support/write_file.h"
 #include "compiler/timing/estimated_trace.h"
 #include "tools/command_line/command_line.h"
@@ -52,8 +54,8 @@ int SimulateCommand::run() {
     llvm::errs() << "meshplan: error: " << llvm::toString(std::move(error)) << '\n';
     return 1;
   }
-  llvm::outs() << "'" << program << "' takes " << formatTime(times.total) << " on "
-               << machineText(describeMachine(compilation.cluster())) << ", of which " << formatTime(times.exposed)
+  llvm::outs() << "'" << program << "' takes " << timeText(times.total) << " on "
+               << clusterText(compilation.cluster()) << ", of which " << timeText(times.exposed)
                << " are exposed communication; the timeline is in " << path() << '\n';
   return 0;
 }
@@ -62,6 +64,7 @@ Command meshplan::addSimulate(CLI::App &app) {
   auto command = std::make_shared<SimulateCommand>();
   addCompileOptions(app, command->options, command->definitions);
   addCluster(app, command->options);
+  addSchedule(app, command->options);
   app.add_option("-o,--output", command->output,
                  "file to write, in Chrome's trace format; default: the plan's name with .trace.json")
       ->check(fileName());

@@ -70,5 +70,6 @@ json::Value meshplan::diffToJson(const ReportDiff &diff) {
                                             {"communication_ns", toJson(diff.communicationTime)},
                                             {"copies_ns", toJson(diff.copyTime)},
                                             {"exposed_ns", toJson(diff.exposedTime)},
+                                            {"exposed_copies_ns", toJson(diff.exposedCopyTime)},
                                             {"step_ns", toJson(diff.stepTime)}}}};
 }

@@ -3,6 +3,7 @@
 #include "compiler/report/diff/report_diff.h"
 #include "compiler/report/text_table.h"
 #include "compiler/support/layer_names.h"
+#include "compiler/support/time_text.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -144,12 +145,14 @@ static void printMemory(const ReportDiff &diff, raw_ostream &stream) {
 static void printTime(const ReportDiff &diff, raw_ostream &stream) {
   std::string basis = timeBasis(diff.machine);
   stream << "\nestimated time of a rank" << (basis.empty() ? "" : " " + basis) << '\n';
-  ChangeTable table(formatTime);
+  ChangeTable table(timeText);
   table.add("compute", diff.computeTime);
   table.add("communication", diff.communicationTime);
   if (diff.copyTime.before != 0 || diff.copyTime.after != 0)
     table.add("copies with the host", diff.copyTime);
   table.add("exposed communication", diff.exposedTime);
+  if (diff.exposedCopyTime.before != 0 || diff.exposedCopyTime.after != 0)
+    table.add("exposed copies with the host", diff.exposedCopyTime);
   table.add("whole", diff.stepTime);
   table.print(stream);
 }

@@ -142,6 +142,7 @@ ReportDiff meshplan::compareReports(const Report &before, const Report &after) {
   diff.communicationTime = {before.time.communication, after.time.communication};
   diff.copyTime = {before.time.copies, after.time.copies};
   diff.exposedTime = {before.time.exposed, after.time.exposed};
+  diff.exposedCopyTime = {before.time.exposedCopies, after.time.exposedCopies};
   diff.stepTime = {before.time.step, after.time.step};
   return diff;
 }

@@ -58,7 +58,8 @@ struct ReportDiff {
   Change<int64_t> parameterBytes, constantBytes, inputBytes, stateBytes, peakBytes; ///< of the largest rank
   Change<int64_t> hostPeakBytes;                                                    ///< in host memory
   MachineReport machine;                                                            ///< of both reports
-  Change<int64_t> computeTime, communicationTime, copyTime, exposedTime, stepTime;  ///< estimates in nanoseconds
+  /// Estimates in nanoseconds.
+  Change<int64_t> computeTime, communicationTime, copyTime, exposedTime, exposedCopyTime, stepTime;
 };
 
 /// The reasons why the two reports are of different models: parameters that only one has, or that have different

@@ -22,7 +22,7 @@ namespace meshplan {
 /// What an artifact says besides the module.
 struct ArtifactOptions {
   std::string compilerVersion;
-  std::string fingerprint; ///< of model, plan, values of its names and compiler, in hexadecimal
+  std::string fingerprint; ///< of model, plan, values of its names, cluster, options and compiler, in hexadecimal
   std::string planName;
   std::string device = "cpu";
 };

@@ -72,8 +72,8 @@ static TimedOperation describe(const ProjectedFunction &projection, unsigned ind
   return timed;
 }
 
-/// Notes which operators are issued between the start and the wait of each collective.
-/// `position` is that in ProgramTimes::operations, by operation of the problem.
+/// Notes which operators are issued between the start and the wait of each collective. `position` is that in
+/// ProgramTimes::operations, by operation of the problem.
 static void addWindows(ProgramTimes &times, const scheduling::Solution &solution, ArrayRef<size_t> position) {
   for (scheduling::Step step : solution.steps)
     switch (step.kind) {

@@ -237,18 +237,21 @@ TEST_F(Compile, AnExtentOutOfRangeIsSaidWhereThePlanGivesIt) {
                           "note 0: 'rows' is given by -D rows=2", "note 0: 'half' is given by -D half=4", help));
 }
 
+/// The fingerprint in the artifact: its only text of 64 hexadecimal digits.
+std::string fingerprintOf(Compilation &compilation, llvm::StringRef version = "1") {
+  EXPECT_TRUE(compilation.run(Phase::schedule)) << compilation.diagnostics().text();
+  mlir::FailureOr<std::vector<uint8_t>> artifact = compilation.artifact(version);
+  EXPECT_TRUE(succeeded(artifact));
+  std::string text(artifact->begin(), artifact->end());
+  std::smatch found;
+  EXPECT_TRUE(std::regex_search(text, found, std::regex("[0-9a-f]{64}")));
+  return found.str();
+}
+
 TEST_F(Compile, AnArtifactIsMarkedWithAllThatMakesIt) {
-  // The only text of 64 hexadecimal digits in the artifact.
   auto fingerprint = [&](const std::string &statements, std::vector<Definition> definitions,
                          llvm::StringRef version = "1", const std::string &device = "cpu") {
-    auto compiled = compilation(statements, std::move(definitions), false, device);
-    EXPECT_TRUE(compiled->run(Phase::schedule)) << compiled->diagnostics().text();
-    mlir::FailureOr<std::vector<uint8_t>> artifact = compiled->artifact(version);
-    EXPECT_TRUE(succeeded(artifact));
-    std::string text(artifact->begin(), artifact->end());
-    std::smatch found;
-    EXPECT_TRUE(std::regex_search(text, found, std::regex("[0-9a-f]{64}")));
-    return found.str();
+    return fingerprintOf(*compilation(statements, std::move(definitions), false, device), version);
   };
   const std::string plan = "let a = 1; let b = 2\nmesh tp = 3\nproj: rowwise tp";
   std::string first = fingerprint(plan, {});
@@ -278,6 +281,29 @@ TEST_F(Compile, AnArtifactIsMarkedWithAllThatMakesIt) {
     prints.insert(fingerprint(plan, {}));
   }
   EXPECT_EQ(prints.size(), 4u);
+}
+
+TEST_F(Compile, AnArtifactIsMarkedWithTheOptionsThatChangeIt) {
+  auto with = [&](auto change) {
+    CompileOptions options{directory / "p.plan", "plan p {\nmodel \"m.pt2\"\nmesh tp = 3\nproj: rowwise tp\n}\n"};
+    change(options);
+    Compilation compilation(options);
+    return fingerprintOf(compilation);
+  };
+  auto measured = [&](const std::string &rate) {
+    std::ofstream(directory / "c.json") << R"({"name": "c", "device": {"kind": "cpu", "name": "c"}, "nodes": 1,
+      "ranks_per_device": 3, "compute": {"flops_per_second": {"f32": 1e11}, "bytes_per_second": 1e10},
+      "links": {"node": {"bytes_per_second": )" + rate + "}}}";
+    return with([&](CompileOptions &options) { options.cluster = directory / "c.json"; });
+  };
+  std::string first = with([](CompileOptions &) {});
+  EXPECT_EQ(with([](CompileOptions &options) { options.strict = true; }), first) << "it changes nothing";
+  EXPECT_EQ(with([](CompileOptions &options) { options.cluster = "cpu"; }), first) << "what was assumed already";
+  EXPECT_NE(with([](CompileOptions &options) { options.solver = "program"; }), first);
+  EXPECT_NE(with([](CompileOptions &options) { options.reference = true; }), first);
+  std::string slow = measured("1e9");
+  EXPECT_NE(slow, first);
+  EXPECT_NE(measured("1e10"), slow) << "other numbers in a file of the same name";
 }
 
 } // namespace

@@ -35,6 +35,21 @@ TEST(StepTimesTest, AStepIsItsMicrobatchesOneAfterTheOther) {
   EXPECT_FALSE(stepTimes(programs, "eval"));
 }
 
+TEST(StepTimesTest, CopiesWithTheHostAreNoCommunication) {
+  std::vector<ProgramTimes> programs = exampleTimes();
+  for (ProgramTimes &program : programs) {
+    program.operations.push_back(copy("host", 800, 1100, 150));
+    program.makespan += 150;
+  }
+  StepTimes step = *stepTimes(programs, "step"), without = *stepTimes(exampleTimes(), "step");
+  EXPECT_EQ(step.copies, 3 * 300);
+  EXPECT_EQ(step.exposedCopies, 3 * 150);
+  EXPECT_EQ(step.communication, without.communication);
+  EXPECT_EQ(step.exposed, without.exposed);
+  EXPECT_EQ(step.groups.size(), without.groups.size());
+  EXPECT_EQ(step.total, step.compute + step.exposed + step.exposedCopies + step.waitsForHost);
+}
+
 TEST(StepTimesTest, GroupsArePurposesOverCommunicators) {
   std::vector<ProgramTimes> programs = exampleTimes();
   programs[1].operations.push_back(collective("activations", "tp", 0, 50, 50));

@@ -27,6 +27,14 @@ inline TimedOperation collective(const std::string &purpose, const std::string &
   return operation;
 }
 
+inline TimedOperation copy(const std::string &memory, int64_t begin, int64_t end, int64_t exposed) {
+  TimedOperation operation = computing("copy", "", begin, end);
+  operation.label.memory = memory;
+  operation.exposed = exposed;
+  operation.wait = {end - exposed, end};
+  return operation;
+}
+
 /// A step for three microbatches, of each of which 600 of 1000 ns compute. Each has a gather of parameters
 /// over dp, of whose 500 ns 200 are exposed; the last one also reduces gradients for 400 ns, all hidden.
 inline std::vector<ProgramTimes> exampleTimes() {

@@ -35,7 +35,7 @@ LogicalResult LocalIntAttr::verify(EmitError emitError, int64_t, bool ofResult, 
 }
 
 LogicalResult InstanceAttr::verify(EmitError emitError, FlatSymbolRefAttr program, int64_t microbatch) {
-  if (microbatch < 0) // B9
+  if (microbatch < 0) // B11
     return emitError() << "microbatch " << microbatch << " of " << program << ", must be 0 or more";
   return success();
 }

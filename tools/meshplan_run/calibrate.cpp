@@ -5,10 +5,7 @@
 #include "runtime/base/file.h"
 #include "runtime/launch/placement.h"
 #include "runtime/tensor/compute_scope.h"
-#include "runtime/tensor/memory.h"
-#include "tools/meshplan_run/ranks/gpu_rank.h"
-#include "tools/meshplan_run/ranks/ranks.h"
-#include "tools/meshplan_run/reports.h"
+#include "tools/meshplan_run/rank_run.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -54,20 +51,11 @@ struct CalibrationRun {
   Status run(Ranks &here) const;
 
 private:
-  Expected<Device> chooseDevice(const Ranks &here, World &hosts) const;
   Status measure(World &world) const;
   Status write(const std::string &text) const;
 };
 
 } // namespace
-
-Expected<Device> CalibrationRun::chooseDevice(const Ranks &here, World &hosts) const {
-  if (!isCuda)
-    return Device();
-  MESHPLAN_ASSIGN_OR_RETURN(int gpus, countCudaDevices());
-  MESHPLAN_ASSIGN_OR_RETURN(int gpu, gpuOfRank(hosts.rank(), here.localRank(hosts.rank()), gpus));
-  return Device{DeviceKind::cuda, gpu};
-}
 
 Status CalibrationRun::write(const std::string &text) const {
   MESHPLAN_RETURN_IF_ERROR(writeFileAtomically(calibration.output, std::as_bytes(std::span(text))));
@@ -88,18 +76,12 @@ Status CalibrationRun::measure(World &world) const {
 }
 
 Status CalibrationRun::run(Ranks &here) const {
-  installPoolAllocator();
-  return here.run(ranks, [&](World &hosts) -> Status {
-    // The file is written at the end; a path that cannot be written fails now.
-    if (hosts.rank() == 0)
-      MESHPLAN_RETURN_IF_ERROR(AtomicFile::create(calibration.output).status());
-    MESHPLAN_ASSIGN_OR_RETURN(Device device, chooseDevice(here, hosts));
-    auto pool = std::make_shared<MemoryPool>(), hostPool = std::make_shared<MemoryPool>();
-    PoolScope pooled(pool, hostPool);
-    ComputeScope compute(here.computeThreads(ranks), device);
-    auto body = [&](World &world) { return measure(world); };
-    return isCuda && ranks > 1 ? runOverNccl(hosts, device, body) : body(hosts);
-  });
+  RunOnDevices devices{.ranks = ranks,
+                       .isCuda = isCuda,
+                       .needsNccl = isCuda && ranks > 1,
+                       .output = calibration.output,
+                       .beforeGpus = nullptr};
+  return devices.run(here, [&](World &world, const std::function<PeakBytes()> &) { return measure(world); });
 }
 
 int meshplan::runCalibrate(const RunOptions &options, const CalibrateOptions &calibration) {

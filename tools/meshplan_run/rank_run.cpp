@@ -2,9 +2,10 @@
 
 #include "tools/meshplan_run/rank_run.h"
 
+#include "runtime/base/file.h"
 #include "runtime/comm/gather.h"
-#include "runtime/launch/placement.h"
 #include "runtime/tensor/compute_scope.h"
+#include "runtime/tensor/device.h"
 #include "runtime/tensor/memory.h"
 #include "tools/meshplan_run/ranks/gpu_rank.h"
 
@@ -59,41 +60,50 @@ int meshplan::runJob(const RunOptions &options, const std::function<Status(const
   return runCommand(options, workload, [&](Ranks &ranks) { return job ? command(*job, ranks) : job.status(); });
 }
 
-/// The device of a rank. Errors that all ranks have are reported before those of one rank.
-static Expected<Device> chooseDevice(const Job &job, const Ranks &ranks, World &hosts) {
-  if (!job.isForCuda())
+/// The device of a rank.
+static Expected<Device> chooseDevice(bool isCuda, const Ranks &here, World &hosts) {
+  if (!isCuda)
     return Device();
-  MESHPLAN_RETURN_IF_ERROR(hosts.agree(job.artifact.hash()));
   MESHPLAN_ASSIGN_OR_RETURN(int gpus, countCudaDevices());
-  MESHPLAN_ASSIGN_OR_RETURN(int gpu, gpuOfRank(hosts.rank(), ranks.localRank(hosts.rank()), gpus));
+  MESHPLAN_ASSIGN_OR_RETURN(int gpu, gpuOfRank(hosts.rank(), here.localRank(hosts.rank()), gpus));
   return Device{DeviceKind::cuda, gpu};
+}
+
+Status RunOnDevices::run(
+    Ranks &here, const std::function<Status(World &world, const std::function<PeakBytes()> &peak)> &body) const {
+  installPoolAllocator();
+  if (needsNccl)
+    MESHPLAN_RETURN_IF_ERROR(prepareGpuRanks());
+  return here.run(ranks, [&](World &hosts) -> Status {
+    if (hosts.rank() == 0 && !output.empty())
+      MESHPLAN_RETURN_IF_ERROR(AtomicFile::create(output).status());
+    if (isCuda && beforeGpus)
+      MESHPLAN_RETURN_IF_ERROR(beforeGpus(hosts));
+    MESHPLAN_ASSIGN_OR_RETURN(Device device, chooseDevice(isCuda, here, hosts));
+    auto pool = std::make_shared<MemoryPool>(), hostPool = std::make_shared<MemoryPool>();
+    PoolScope pooled(pool, hostPool);
+    ComputeScope compute(here.computeThreads(ranks), device);
+    auto peak = [&] {
+      return device.isHost() ? PeakBytes{pool->peak(), hostPool->peak()} : PeakBytes{peakDeviceBytes(device), 0};
+    };
+    auto onWorld = [&](World &world) { return body(world, peak); };
+    return needsNccl ? runOverNccl(hosts, device, onWorld) : onWorld(hosts);
+  });
 }
 
 Status meshplan::runRanks(const RunOptions &options, const Job &job, Ranks &ranks,
                           const std::function<Status(RankRun &)> &body) {
-  installPoolAllocator();
-  int64_t worldSize = job.worldSize();
-  if (job.needsNccl())
-    MESHPLAN_RETURN_IF_ERROR(prepareGpuRanks());
-  return ranks.run(worldSize, [&](World &hosts) -> Status {
-    // The traces are written at the end; a path that cannot be written fails now.
-    if (hosts.rank() == 0 && !options.trace.empty())
-      MESHPLAN_RETURN_IF_ERROR(AtomicFile::create(options.trace).status());
-    MESHPLAN_ASSIGN_OR_RETURN(Device device, chooseDevice(job, ranks, hosts));
-    auto pool = std::make_shared<MemoryPool>(), hostPool = std::make_shared<MemoryPool>();
-    PoolScope pooled(pool, hostPool);
-    ComputeScope compute(ranks.computeThreads(worldSize), device);
-    auto peak = [&] {
-      return device.isHost() ? PeakBytes{pool->peak(), hostPool->peak()} : PeakBytes{peakDeviceBytes(device), 0};
-    };
-    auto onWorld = [&](World &world) -> Status {
-      noteRegistration(job, world);
-      MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner program, ProgramRunner::create(job.artifact, *job.program, world));
-      for (const auto &[name, number] : job.settings)
-        MESHPLAN_RETURN_IF_ERROR(program.setNumber(name, number));
-      RankRun run(world, program, peak, !options.trace.empty());
-      return body(run);
-    };
-    return job.needsNccl() ? runOverNccl(hosts, device, onWorld) : onWorld(hosts);
+  RunOnDevices devices{.ranks = job.worldSize(),
+                       .isCuda = job.isForCuda(),
+                       .needsNccl = job.needsNccl(),
+                       .output = options.trace,
+                       .beforeGpus = [&](World &hosts) { return hosts.agree(job.artifact.hash()); }};
+  return devices.run(ranks, [&](World &world, const std::function<PeakBytes()> &peak) -> Status {
+    noteRegistration(job, world);
+    MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner program, ProgramRunner::create(job.artifact, *job.program, world));
+    for (const auto &[name, number] : job.settings)
+      MESHPLAN_RETURN_IF_ERROR(program.setNumber(name, number));
+    RankRun run(world, program, peak, !options.trace.empty());
+    return body(run);
   });
 }

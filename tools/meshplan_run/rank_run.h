@@ -43,6 +43,22 @@ private:
 /// status.
 int runJob(const RunOptions &options, const std::function<Status(const Job &, Ranks &)> &command);
 
+/// What the ranks of a run compute on, and the file that rank 0 writes at the end.
+struct RunOnDevices {
+  int64_t ranks = 1;
+  bool isCuda = false;    ///< each rank has a GPU
+  bool needsNccl = false; ///< and their tensors move between them
+  std::string output;     ///< empty: none. A path that cannot be written fails before anything is computed
+  /// Called by each rank before it looks for its GPU, so that errors of all ranks are reported before those of one
+  /// rank. May be null.
+  std::function<Status(World &hosts)> beforeGpus;
+
+  /// Runs `body` for each rank of this process, on its device, with threads to compute with and memory that is counted.
+  /// `peak` returns the peak memory of the rank's tensors so far.
+  Status run(Ranks &here,
+             const std::function<Status(World &world, const std::function<PeakBytes()> &peak)> &body) const;
+};
+
 /// Runs `body` on every rank of this process.
 Status runRanks(const RunOptions &options, const Job &job, Ranks &ranks, const std::function<Status(RankRun &)> &body);
 

@@ -153,7 +153,7 @@ module attributes {test.attr = #base.guard<stops = false, interval = 3>} {}
 
 // -----
 
-// B9
+// B11
 // expected-error @below {{microbatch -1 of @step, must be 0 or more}}
 module attributes {test.attr = #base.instance<@step, -1>} {}
 

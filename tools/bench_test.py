@@ -14,7 +14,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
-from bench import compile_time, forward_time, limited_network, models, table, train_time, training
+from bench import (
+    compile_time,
+    estimates,
+    forward_time,
+    limited_network,
+    models,
+    table,
+    train_time,
+    training,
+    utilization,
+)
 from bench.training import DATA, ONE, Contestant, Result
 
 ROWS: list[table.Row] = [
@@ -51,6 +61,19 @@ class Models(unittest.TestCase):
     def test_a_model_without_weights_is_exported_without_them(self) -> None:
         self.assertFalse(models.llama70b(8, 16).has_weights)
         self.assertTrue(models.smollm2(4, 96).has_weights)
+
+
+class Estimates(unittest.TestCase):
+    def test_a_step_is_compared_with_what_it_hides(self) -> None:
+        time = {"compute_ns": 2.0e9, "communication_ns": 1.5e9, "exposed_ns": 0.7e9, "step_ns": 2.7e9}
+        row = estimates.row(estimates.cases()[0], [4.0, 2.0, 3.0], time)
+        self.assertEqual((row["estimated s"], row["measured s"], row["spread"]), (2.7, 3.0, 2 / 3))
+        self.assertAlmostEqual(float(str(row["ratio"])), 0.9)
+
+    def test_tokens_are_those_of_a_rank(self) -> None:
+        case = utilization.Published("a", {}, "b", dp=4, tp=2, batch=8, tokens=500, sequence=1000)
+        row = utilization.row(case, {"step_ns": 2e9, "exposed_ns": 0, "model_flops_utilization": 0.4})
+        self.assertEqual((row["tokens/s"], row["ratio"]), (500, 1.0))
 
 
 class Cost(unittest.TestCase):

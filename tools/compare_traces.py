@@ -131,16 +131,16 @@ def differences(estimated: Timeline, measured: Timeline) -> list[Difference]:
     return sorted(both, key=lambda each: -abs(each.amount))
 
 
-def by_operation(single: list[Difference]) -> list[tuple[str, str, int, float, float]]:
-    """Lane, operation without its module, count and both times, the largest difference first."""
-    sums: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0, 0, 0])
+def by_operation(single: list[Difference]) -> list[tuple[str, int, float, float]]:
+    """Operation without its module, count and both times, the largest difference first. Names tell the lane."""
+    sums: dict[str, list[float]] = defaultdict(lambda: [0, 0, 0])
     for each in single:
-        total = sums[each.key.lane, each.key.name.split(" in ")[0]]
+        total = sums[each.key.name.split(" in ")[0]]
         total[0] += 1
         total[1] += each.estimated
         total[2] += each.measured
-    rows = [(lane, name, int(count), before, after) for (lane, name), (count, before, after) in sums.items()]
-    return sorted(rows, key=lambda row: -abs(row[4] - row[3]))
+    rows = [(name, int(count), before, after) for name, (count, before, after) in sums.items()]
+    return sorted(rows, key=lambda row: -abs(row[3] - row[2]))
 
 
 def only_in(one: Timeline, other: Timeline) -> tuple[int, float, list[str]]:
@@ -195,9 +195,8 @@ def report(estimated: Timeline, measured: Timeline, largest: int) -> str:
             parts.append(f"only in the {name}: {count} operations, {milliseconds(time)} ms, such as {', '.join(names)}")
     if single:
         rows = [["by operation", "count", *heads]]
-        for lane, name, count, before, after in by_operation(single)[:largest]:
-            text = name if lane == "compute" or lane in name else f"{name} {lane}"
-            rows.append([text, str(count), milliseconds(before), milliseconds(after), ratio(before, after)])
+        for name, count, before, after in by_operation(single)[:largest]:
+            rows.append([name, str(count), milliseconds(before), milliseconds(after), ratio(before, after)])
         parts.append(table(rows))
         rows = [["largest differences", *heads]]
         for each in single[:largest]:

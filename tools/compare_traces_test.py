@@ -100,6 +100,16 @@ class CompareTraces(unittest.TestCase):
         self.assertIn(["all_gather", "over", "dp", "1", "0.250", "0.500", "0.50"], rows)
         self.assertEqual(rows[-2], ["all_gather", "over", "dp", "in", "b", "0.250", "0.500", "0.50"])
 
+    def test_names_a_copy_by_what_it_fills(self) -> None:
+        events = [
+            event(0, "copy to the host in a", 0, 100, "copy"),
+            event(0, "copy to the host in b", 100, 100, "copy"),
+        ]
+        lanes = ("copies to the host",)
+        estimated, measured = (self.write(f"{name}.json", events, name, lanes) for name in ("estimated", "measured"))
+        lines = report(read_timeline(estimated, 0), read_timeline(measured, 0), largest=1).splitlines()
+        self.assertIn(["copy", "to", "the", "host", "2", "0.200", "0.200", "1.00"], [line.split() for line in lines])
+
     def test_a_rank_of_the_measured_file(self) -> None:
         estimated, _ = self.pair()
         measured = self.write("two.json", [lane(1, 0, "compute"), event(0, "mm in a", 5, 70, rank=1)], "measured")

@@ -164,8 +164,7 @@ bool Planner::changeFlat(ArrayRef<AxisRefAttr> wanted) {
   bool isScattered = scatters(rest.front());
   if (!isScattered && isPartial(rest.front())) {
     // The digits of the flat axes and of the partial axes overlap without being equal. A reduce-scatter over one digit
-    // would leave addends over the others.
-    // Flat axes that are other digits of a partial axis: the sum must be complete first.
+    // would leave addends over the others, so the sum must be complete first.
     AxisList whole = without(current.getPartialAxes(), without(current.getPartialAxes(), rest.front()));
     addStep(CollectiveKind::all_reduce, whole, -1, -1, withoutPartialAxes(whole));
     return true;

@@ -43,11 +43,12 @@ def run(command: str, files: Sequence[File | str], options: Sequence[str]) -> su
     return subprocess.run(line, capture_output=True, text=True)
 
 
-def compile_options(variables: Variables | None, device: str, strict: bool) -> list[str]:
+def compile_options(variables: Variables | None, device: str, strict: bool, cluster: File | None = None) -> list[str]:
     if not isinstance(variables, Mapping | None):
         raise TypeError(f"variables are a dict such as {{'world': 8}}, not {variables!r}")
     definitions = [word for name, value in (variables or {}).items() for word in ("-D", f"{name}={value}")]
-    return [*definitions, "--device", device, *(["--strict"] if strict else [])]
+    machines = [] if cluster is None else ["--cluster", os.fspath(cluster)]
+    return [*definitions, "--device", device, *(["--strict"] if strict else []), *machines]
 
 
 def failure(result: subprocess.CompletedProcess[str], report: Mapping[str, Any]) -> PlanError:
@@ -107,10 +108,6 @@ def init(
     return written(run("init", [model], options), path)
 
 
-def cluster_options(cluster: File | None) -> list[str]:
-    return [] if cluster is None else ["--cluster", os.fspath(cluster)]
-
-
 def check(
     plan: File,
     variables: Variables | None = None,
@@ -125,7 +122,7 @@ def check(
     reshards that no statement implies are errors. `cluster` is what times are estimated for: a cluster file, or the
     name of a preset. Raises PlanError if the plan is wrong.
     """
-    return report_of("check", [plan], compile_options(variables, device, strict) + cluster_options(cluster))
+    return report_of("check", [plan], compile_options(variables, device, strict, cluster))
 
 
 def diff(
@@ -138,7 +135,7 @@ def diff(
     cluster: File | None = None,
 ) -> dict[str, Any]:
     """The differences between two plans of a model: the report of `meshplan diff --json`. Arguments as for check."""
-    return report_of("diff", [plan, other], compile_options(variables, device, strict) + cluster_options(cluster))
+    return report_of("diff", [plan, other], compile_options(variables, device, strict, cluster))
 
 
 def explain(
@@ -167,6 +164,6 @@ def compile(
     if the plan is wrong; warnings of the compiler are PlanWarnings.
     """
     path = Path(plan).with_suffix(".sched") if output is None else Path(output)
-    options = [*compile_options(variables, device, strict), *cluster_options(cluster), "-o", str(path)]
+    options = [*compile_options(variables, device, strict, cluster), "-o", str(path)]
     options += ["--reference"] if reference else []
     return written(run("compile", [plan], options), path)

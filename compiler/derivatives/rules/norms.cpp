@@ -46,14 +46,14 @@ static Value gradientOf(const Arithmetic &math, const Norm &norm) {
     return math.mul(norm.self, math.dropWhere(isZero, math.div(norm.gradient, norm.value)));
   Value sizes = math.unary("aten.abs.default", norm.self);
   if (order > 2) {
-    // x| / norm is at most 1, so that its power does not overflow where that of |x| would.
+    // |x| / norm is at most 1, so that its power does not overflow where that of |x| would.
     Value shares = math.pow(math.dropWhere(isZero, math.div(sizes, norm.value)), order - 2);
     return math.mul(math.mul(norm.self, shares), math.dropWhere(isZero, math.div(norm.gradient, norm.value)));
   }
   Value sign = math.unary("aten.sgn.default", norm.self);
   if (order < 1) {
     Value slope = math.mul(sign, math.pow(sizes, order - 1));
-    // 0|^(p - 1) is infinite for an order below 1.
+    // |0|^(p - 1) is infinite for an order below 1.
     slope = math.dropWhere(math.compare("aten.eq.Scalar", norm.self, 0), slope);
     return math.mul(math.mul(slope, norm.gradient), math.pow(norm.value, 1 - order));
   }

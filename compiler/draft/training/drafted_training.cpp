@@ -203,9 +203,8 @@ void TrainingDrafter::addShard(DraftStatement &data) {
   for (const DraftAxis &axis : facts.mesh)
     if (axis.role == AxisRole::data)
       axes.push_back(axis.name);
-  // With two axes, the inner one shards and the outer one replicates the shards.
-  // Axes are written outermost first, so the inner one connects the ranks that are closest: gathers, which move most,
-  // stay among them.
+  // With two axes, the inner one shards and the outer one replicates the shards. Axes are written outermost first, so
+  // the inner one connects the ranks that are closest: gathers, which move most, stay among them.
   AdoptedText shard = wanted.shard;
   shard.text = "shard " + shard.text + (axes.size() == 2 ? " over " + axes.back() : "");
   data.options.push_back(shard);

@@ -193,8 +193,8 @@ void Formatter::comment(size_t i) {
     append(token);
     return;
   }
-  // A statement may have ended before the comment on its line, as `a: rowwise tp; // why` does.
-  // Decided before flush(), which empties the statement.
+  // A statement may have ended before the comment on its line, as `a: rowwise tp; // why` does. Decided before flush(),
+  // which empties the statement.
   bool isAfter = !statement.empty() || (!lines.empty() && endLine == token.getLine());
   flush();
   if (isAfter && lines.back().comment.empty() && !lines.back().parts.empty()) {

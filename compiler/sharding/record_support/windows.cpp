@@ -23,10 +23,10 @@ std::optional<int64_t> windowArgument(const CallView &call, StringRef name, unsi
 
 void tieWindows(RuleBuilder &builder, DimRef input, DimRef result, Window window) {
   int64_t last = 0, reach = 0, covered = 0;
-  // An archive may contain any numbers. Windows that overflow 64 bits tie no dim.
   // Windows that overlap would need elements of the neighbouring rank, and with padding the first and the last rank
   // would differ from the others. Where windows are apart and cover the dim, rank r's windows read exactly rank r's
-  // part: 224 pixels in windows of 16 are 14 windows, and the dim is the factors 14 (divided) and 16 (whole).
+  // part: 224 pixels in windows of 16 are 14 windows, and the dim is the factors 14 (divided) and 16 (whole). An
+  // archive may contain any numbers: windows that overflow 64 bits tie no dim.
   bool apart = window.padding == 0 && window.stride > 0 && !__builtin_sub_overflow(window.size, 1, &last) &&
                !__builtin_mul_overflow(last, window.dilation, &reach) && reach < window.stride &&
                !__builtin_mul_overflow(result.size, window.stride, &covered);

@@ -70,8 +70,8 @@ SmallVector<ModuleRun> BorderPlacer::runsOf(StringRef path) {
 }
 
 bool BorderPlacer::isInside(Operation *op, ModuleRun module) const {
-  // A constraint, and those before it, belong to the module of the op whose operand they constrain.
-  // A chain of constraints may come from several statements; the op at its end tells for which reader they are.
+  // A constraint, and those before it, belong to the module of the op whose operand they constrain. A chain of
+  // constraints may come from several statements; the op at its end tells for which reader they are.
   while (isa<ConstrainOp>(op) && op->hasOneUse())
     op = *op->user_begin();
   if (!isa<CallOp>(op))

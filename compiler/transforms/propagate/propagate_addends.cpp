@@ -17,8 +17,8 @@ Value Propagation::reduce(Value value, AxisRefAttr axis, Operation *user) {
   ShardingAttr sharding = getSharding(value);
   AxisList rest = without(sharding.getPartialAxes(), axis);
   ShardingAttr reduced = sharding.withPartial(sharding.getReduction(), rest);
-  // Microbatches cannot hold parts of their sum: it is complete only after the last of them.
-  // Only sums have a reduce-scatter that the plan can ask for, and flat axes divide elements without regard to dims.
+  // Microbatches cannot hold parts of their sum: it is complete only after the last of them. Only sums have a
+  // reduce-scatter that the plan can ask for, and flat axes divide elements without regard to dims.
   bool mayScatter = sharding.getReduction() == Reduction::sum && !sharding.isFlat() && !isTime(axis);
   WantedDim wanted = mayScatter ? findWantedDim(value, axis, mesh) : WantedDim();
   // A consumer may want a dim that cannot take the axis, such as one whose shards have too few blocks. The sum is then

@@ -100,12 +100,16 @@ def batch_norm(
     return made, None, None, mean, variance
 
 
+def leaves_recurrences_wide() -> bool:
+    """True under autocast on a CPU where oneDNN has no 16 bits: there PyTorch leaves recurrences in f32."""
+    return torch.is_autocast_enabled("cpu") and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
+
+
 def lstm(
     input: torch.Tensor, state: Sequence[torch.Tensor], weights: Sequence[torch.Tensor], *settings: object
 ) -> tuple[torch.Tensor, ...]:
-    """aten.lstm.input, which autocast leaves in f32 on a CPU where oneDNN does not compute in 16 bits: in 16 bits also
-    there, as the compiler does for every CPU."""
-    if not torch.is_autocast_enabled("cpu") or torch.ops.mkldnn._is_mkldnn_bf16_supported():
+    """aten.lstm.input under autocast in 16 bits on every CPU, as the compiler does."""
+    if not leaves_recurrences_wide():
         return torch.ops.aten.lstm.input(input, state, weights, *settings)
     dtype = torch.get_autocast_dtype("cpu")
     with torch.autocast("cpu", enabled=False), torch.backends.mkldnn.flags(enabled=False):

@@ -22,7 +22,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from harness.arguments import parser_of
 from harness.plans import Run, autocast_statement, compile_run, made_files, runs_of, with_statements
 from harness.reference.archives import load_program, positional_inputs
-from harness.reference.graphs import data_of, erase_metadata_asserts
+from harness.reference.graphs import data_of, erase_metadata_asserts, leaves_recurrences_wide
 from harness.verdicts import verdict
 
 WORDS = {torch.float64: "f64", torch.float32: "f32", torch.bfloat16: "bf16", torch.float16: "f16", torch.int64: "i64"}
@@ -90,8 +90,8 @@ class Observer(torch.fx.Interpreter):
 
 
 def as_with_onednn(results: object) -> object:
-    """What a recurrence makes on a CPU where oneDNN computes in 16 bits: elsewhere PyTorch leaves it in f32."""
-    if not torch.is_autocast_enabled("cpu") or torch.ops.mkldnn._is_mkldnn_bf16_supported():
+    """What a recurrence makes on a CPU where oneDNN computes in 16 bits."""
+    if not leaves_recurrences_wide():
         return results
     return torch.utils._pytree.tree_map(lambda result: result.to(torch.bfloat16), results)
 

@@ -126,8 +126,8 @@ CastPolicy meshplan::castPolicyOf(const CallView &call, AutocastDevice device) {
   auto found = policies.find(nameOf(call.target));
   if (found == policies.end())
     return padsWide(call, device) ? CastPolicy::wide : CastPolicy::widest;
-  // An explicit dtype takes precedence.
-  // softmax(x, dtype=float64) computes in f64 on its own; a conversion to f32 before would lose digits.
+  // An explicit dtype takes precedence: softmax(x, dtype=float64) computes in f64 on its own, and a conversion to f32
+  // before would lose digits.
   bool isTold = found->second == CastPolicy::wide && isa_and_present<TypeAttr>(call.get("dtype"));
   return isTold ? CastPolicy::none : found->second;
 }

@@ -54,9 +54,9 @@ int SimulateCommand::run() {
     llvm::errs() << "meshplan: error: " << llvm::toString(std::move(error)) << '\n';
     return 1;
   }
-  llvm::outs() << "'" << program << "' takes " << timeText(times.total) << " on "
-               << clusterText(compilation.cluster()) << ", of which " << timeText(times.exposed)
-               << " are exposed communication; the timeline is in " << path() << '\n';
+  llvm::outs() << "'" << program << "' takes " << timeText(times.total) << " on " << clusterText(compilation.cluster())
+               << ", of which " << timeText(times.exposed) << " are exposed communication; the timeline is in "
+               << path() << '\n';
   return 0;
 }
 

@@ -69,8 +69,9 @@ static Expected<Device> chooseDevice(bool isCuda, const Ranks &here, World &host
   return Device{DeviceKind::cuda, gpu};
 }
 
-Status RunOnDevices::run(
-    Ranks &here, const std::function<Status(World &world, const std::function<PeakBytes()> &peak)> &body) const {
+Status
+RunOnDevices::run(Ranks &here,
+                  const std::function<Status(World &world, const std::function<PeakBytes()> &peak)> &body) const {
   installPoolAllocator();
   if (needsNccl)
     MESHPLAN_RETURN_IF_ERROR(prepareGpuRanks());

@@ -293,7 +293,8 @@ TEST_F(Compile, AnArtifactIsMarkedWithTheOptionsThatChangeIt) {
   auto measured = [&](const std::string &rate) {
     std::ofstream(directory / "c.json") << R"({"name": "c", "device": {"kind": "cpu", "name": "c"}, "nodes": 1,
       "ranks_per_device": 3, "compute": {"flops_per_second": {"f32": 1e11}, "bytes_per_second": 1e10},
-      "links": {"node": {"bytes_per_second": )" + rate + "}}}";
+      "links": {"node": {"bytes_per_second": )" +
+                                               rate + "}}}";
     return with([&](CompileOptions &options) { options.cluster = directory / "c.json"; });
   };
   std::string first = with([](CompileOptions &) {});

@@ -5,21 +5,20 @@
 
 using namespace meshplan::scheduling;
 
-static void walk(Simulator &simulator, const Solution &solution) {
-  for (Step step : solution.steps)
-    switch (step.kind) {
-    case StepKind::run:
-      simulator.run(step.index);
-      break;
-    case StepKind::start:
-      simulator.start(step.index);
-      break;
-    case StepKind::wait:
-      simulator.wait(step.index);
-      break;
-    case StepKind::free:
-      break;
-    }
+void meshplan::scheduling::advance(Simulator &simulator, Step step) {
+  switch (step.kind) {
+  case StepKind::run:
+    simulator.run(step.index);
+    break;
+  case StepKind::start:
+    simulator.start(step.index);
+    break;
+  case StepKind::wait:
+    simulator.wait(step.index);
+    break;
+  case StepKind::free:
+    break;
+  }
 }
 
 Timeline meshplan::scheduling::simulate(const Problem &problem, const Solution &solution) {
@@ -28,7 +27,8 @@ Timeline meshplan::scheduling::simulate(const Problem &problem, const Solution &
   size_t count = problem.operations.size();
   SimulationRecord record{std::vector<Interval>(count), std::vector<int64_t>(count, 0), std::vector<Interval>(count)};
   simulator.recordInto(record);
-  walk(simulator, solution);
+  for (Step step : solution.steps)
+    advance(simulator, step);
   Timeline timeline{std::move(record.intervals), simulator.now(),         std::vector<int64_t>(problem.lanes.size(), 0),
                     std::move(record.exposed),   std::move(record.waits), std::vector<int64_t>(problem.lanes.size(), 0),
                     record.waitsForHost};

@@ -12,6 +12,9 @@
 
 namespace meshplan::scheduling {
 
+/// Walks one step of a list. A `free` takes no time.
+void advance(Simulator &simulator, Step step);
+
 /// What happens when, under a solution. Vectors have one entry for each operation, or for each lane.
 struct Timeline {
   std::vector<Interval> operations; ///< without the time that an operation spends in the queue of its lane

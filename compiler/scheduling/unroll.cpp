@@ -1,0 +1,211 @@
+//===- unroll.cpp - the instances of a program as one problem -------------===//
+//
+// Instances are appended one by one. `current` maps the permanent buffers to their values at that moment: an addition
+// to an accumulator makes a view of it, which the next instance reads instead. Everything that an instance makes has an
+// index of its own, so that the rules of one list say what holds across borders: that no operation overwrites what a
+// deferred collective still reads, or that a buffer of an instance lives until its deferred wait.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/scheduling/unroll.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+
+using namespace meshplan::scheduling;
+using llvm::ArrayRef;
+
+static std::vector<bool> markDeferred(const Instances &instances) {
+  std::vector<bool> isDeferred(instances.solution.steps.size(), false);
+  for (const Deferred &deferred : instances.deferred)
+    for (size_t step : deferred.steps)
+      isDeferred[step] = true;
+  return isDeferred;
+}
+
+namespace {
+class Unroller {
+public:
+  explicit Unroller(const Instances &instances)
+      : instances(instances), problem(instances.problem), isDeferred(markDeferred(instances)), current(problem.buffers.size()) {
+    unrolled.problem = problem;
+    unrolled.problem.buffers.clear();
+    unrolled.problem.operations.clear();
+    unrolled.problem.mergeables.clear();
+    for (auto [index, buffer] : llvm::enumerate(problem.buffers))
+      if (buffer.permanent)
+        current[index] = add(buffer);
+  }
+
+  Unrolled run();
+
+private:
+  struct Copies {
+    std::vector<std::optional<unsigned>> operations, buffers;
+  };
+
+  unsigned add(Buffer buffer) {
+    unrolled.problem.buffers.push_back(std::move(buffer));
+    return unrolled.problem.buffers.size() - 1;
+  }
+  bool has(unsigned operation, bool isLast) const { return isLast || instances.every[operation]; }
+  void addOperations(bool isLast);
+  void addOperation(unsigned index, bool isLast, Copies &copies);
+  /// Appends a step of an instance.
+  void append(Step step, const Copies &copies);
+  void addSteps(bool isLast);
+
+  const Instances &instances;
+  const Problem &problem;
+  std::vector<bool> isDeferred; ///< by step
+  /// By buffer: its value now, of a permanent one.
+  std::vector<std::optional<unsigned>> current;
+  /// By storage of the unrolled problem: the operations that read it.
+  llvm::DenseMap<unsigned, llvm::SmallVector<unsigned, 4>> readers;
+  std::vector<Copies> copies; ///< by instance
+  Unrolled unrolled;
+};
+} // namespace
+
+void Unroller::addOperation(unsigned index, bool isLast, Copies &copies) {
+  const Operation &source = problem.operations[index];
+  std::string suffix = " of instance " + std::to_string(this->copies.size());
+  Operation operation = source;
+  operation.name += suffix;
+  unsigned position = unrolled.problem.operations.size();
+  auto bufferOf = [&](unsigned buffer) {
+    return problem.buffers[buffer].permanent ? *current[buffer] : *copies.buffers[buffer];
+  };
+  for (unsigned &buffer : operation.consumed)
+    buffer = bufferOf(buffer);
+  for (unsigned &buffer : operation.overwritten)
+    buffer = bufferOf(buffer);
+  llvm::erase_if(operation.after, [&](unsigned other) { return !copies.operations[other]; });
+  for (unsigned &other : operation.after)
+    other = *copies.operations[other];
+  // Also the readers in earlier instances.
+  for (unsigned buffer : operation.overwritten)
+    for (unsigned reader : readers[unrolled.problem.storageOf(buffer)])
+      if (!llvm::is_contained(operation.after, reader))
+        operation.after.push_back(reader);
+  for (unsigned buffer : operation.consumed)
+    readers[unrolled.problem.storageOf(buffer)].push_back(position);
+  for (unsigned &made : operation.produced) {
+    Buffer buffer = problem.buffers[made];
+    buffer.name += suffix;
+    if (buffer.viewOf)
+      buffer.viewOf = bufferOf(*buffer.viewOf);
+    // The caller receives what the last instance makes.
+    buffer.kept &= isLast;
+    copies.buffers[made] = add(std::move(buffer));
+    made = *copies.buffers[made];
+  }
+  // What is made in place of a permanent buffer is there for the next instance, whatever this one frees.
+  if (!isLast)
+    for (auto [old, made] : llvm::zip(source.overwritten, operation.produced))
+      unrolled.problem.buffers[made].kept = problem.buffers[problem.storageOf(old)].permanent;
+  copies.operations[index] = position;
+  unrolled.problem.operations.push_back(std::move(operation));
+}
+
+void Unroller::addOperations(bool isLast) {
+  Copies own{std::vector<std::optional<unsigned>>(problem.operations.size()),
+             std::vector<std::optional<unsigned>>(problem.buffers.size())};
+  for (unsigned index = 0; index < problem.operations.size(); ++index)
+    if (has(index, isLast))
+      addOperation(index, isLast, own);
+  // By permanent buffer: what the instance has made in place of it.
+  for (auto [index, operation] : llvm::enumerate(problem.operations)) {
+    if (!has(index, isLast))
+      continue;
+    for (auto [old, made] : llvm::zip(operation.overwritten, operation.produced))
+      if (unsigned storage = problem.storageOf(old); problem.buffers[storage].permanent)
+        current[storage] = own.buffers[made];
+  }
+  copies.push_back(std::move(own));
+}
+
+void Unroller::append(Step step, const Copies &copies) {
+  bool isFree = step.kind == StepKind::free;
+  step.index = isFree ? *copies.buffers[step.index] : *copies.operations[step.index];
+  if (!isFree || !unrolled.problem.buffers[step.index].kept)
+    unrolled.solution.steps.push_back(step);
+}
+
+void Unroller::addSteps(bool isLast) {
+  ArrayRef<Step> steps = instances.solution.steps;
+  unrolled.begins.push_back(unrolled.solution.steps.size());
+  const Copies &own = copies.back();
+  for (size_t index = 0; index < steps.size(); ++index) {
+    if (copies.size() > 1)
+      for (const Deferred &deferred : instances.deferred)
+        if (deferred.before == index)
+          for (size_t step : deferred.steps)
+            append(steps[step], copies[copies.size() - 2]);
+    if (isLast || (instances.isOfEvery(index) && !isDeferred[index]))
+      append(steps[index], own);
+  }
+  if (isLast)
+    return;
+  // Outputs that every instance makes; the next one makes them again.
+  for (auto [index, buffer] : llvm::enumerate(problem.buffers))
+    if (buffer.kept && own.buffers[index])
+      append({StepKind::free, static_cast<unsigned>(index)}, own);
+}
+
+Unrolled Unroller::run() {
+  int64_t shown = std::min<int64_t>(instances.count, 3);
+  for (int64_t instance = 0; instance < shown; ++instance) {
+    addOperations(instance + 1 == shown);
+    addSteps(instance + 1 == shown);
+  }
+  for (Copies &each : copies)
+    unrolled.operations.push_back(std::move(each.operations));
+  return std::move(unrolled);
+}
+
+Unrolled meshplan::scheduling::unroll(const Instances &instances) { return Unroller(instances).run(); }
+
+llvm::SmallVector<int64_t, 3> meshplan::scheduling::repetitions(int64_t count) {
+  if (count <= 2)
+    return llvm::SmallVector<int64_t, 3>(count, 1);
+  return {1, count - 2, 1};
+}
+
+std::vector<InstanceTimes> meshplan::scheduling::simulate(const Unrolled &unrolled, const Instances &instances) {
+  const Problem &problem = instances.problem;
+  size_t count = unrolled.problem.operations.size();
+  CostTable costs(unrolled.problem);
+  Simulator simulator(costs);
+  SimulationRecord record{std::vector<Interval>(count), std::vector<int64_t>(count, 0), std::vector<Interval>(count)};
+  simulator.recordInto(record);
+  std::vector<InstanceTimes> times(unrolled.begins.size());
+  for (auto [instance, own] : llvm::enumerate(times)) {
+    int64_t begin = simulator.now(), waited = record.waitsForHost;
+    size_t first = unrolled.begins[instance];
+    size_t end = instance + 1 < times.size() ? unrolled.begins[instance + 1] : unrolled.solution.steps.size();
+    for (Step step : ArrayRef(unrolled.solution.steps).slice(first, end - first))
+      advance(simulator, step);
+    own.makespan = simulator.now() - begin;
+    own.waitsForHost = record.waitsForHost - waited;
+  }
+  int64_t begin = 0;
+  for (auto [own, operations] : llvm::zip_equal(times, unrolled.operations)) {
+    own.operations.resize(problem.operations.size());
+    own.waits.resize(problem.operations.size());
+    own.exposed.resize(problem.operations.size(), 0);
+    own.busy.resize(problem.lanes.size(), 0);
+    for (auto [index, unrolledIndex] : llvm::enumerate(operations)) {
+      if (!unrolledIndex)
+        continue;
+      Interval time = record.intervals[*unrolledIndex], wait = record.waits[*unrolledIndex];
+      own.operations[index] = {time.begin - begin, time.end - begin};
+      if (wait.length() > 0)
+        own.waits[index] = {wait.begin - begin, wait.end - begin};
+      own.exposed[index] = record.exposed[*unrolledIndex];
+      own.busy[problem.operations[index].lane] += time.length();
+    }
+    begin += own.makespan;
+  }
+  return times;
+}

@@ -1,0 +1,257 @@
+//===- defer_test.cpp - collectives in flight across instances ------------===//
+
+#include "compiler/scheduling/algorithms.h"
+#include "compiler/scheduling/defer.h"
+#include "compiler/scheduling/memory_profile.h"
+#include "test/unit/scheduling/problem_fixture.h"
+#include "test/unit/scheduling/random_problem.h"
+
+using namespace meshplan::scheduling;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+namespace meshplan::scheduling {
+static void PrintTo(const Deferred &deferred, std::ostream *stream) {
+  *stream << "before " << deferred.before << ": " << testing::PrintToString(deferred.steps);
+}
+} // namespace meshplan::scheduling
+
+/// A forward pass, and a backward pass of two layers with the reductions of their gradients; defer.cpp has its times.
+static const std::string twoReductions = R"(
+lane compute
+lane dp collectives
+link wire 1000000000
+communicator dp 0:(1)2
+buffer x 1 permanent
+buffer acc1 5 permanent
+buffer acc2 5 permanent
+buffer y 50
+buffer g1 10
+buffer g2 10
+buffer s1 5
+buffer s2 5
+buffer sum1 0 view acc1 kept
+buffer sum2 0 view acc2 kept
+operation f on compute duration 30 reads x writes y
+operation b2 on compute duration 30 reads y writes g2
+operation r2 on dp over dp moves wire 40 reads g2 writes s2
+operation b1 on compute duration 30 reads y g2 writes g1
+operation r1 on dp over dp moves wire 40 reads g1 writes s1
+operation a2 on compute reads acc2 s2 writes sum2 overwrites acc2
+operation a1 on compute reads acc1 s1 writes sum1 overwrites acc1
+)";
+
+static const std::string steps = R"(
+run f
+run b2
+start r2
+run b1
+free y
+start r1
+wait r2
+free g2
+run a2
+free s2
+wait r1
+free g1
+run a1
+free s1
+)";
+
+static llvm::BitVector all(const Problem &problem) { return llvm::BitVector(problem.operations.size(), true); }
+
+static int64_t stepTime(const Instances &instances) {
+  int64_t sum = 0;
+  for (auto [times, count] : llvm::zip_equal(simulate(unroll(instances), instances), repetitions(instances.count)))
+    sum += count * times.makespan;
+  return sum;
+}
+
+static void expectVerified(const Instances &instances) {
+  Unrolled unrolled = unroll(instances);
+  EXPECT_EQ(message(unrolled.problem.check()), "");
+  EXPECT_EQ(message(verify(unrolled.problem, unrolled.solution)), "");
+}
+
+TEST(Unroll, WithoutDeferringInstancesFollowEachOther) {
+  ProblemText text = parse(twoReductions + steps);
+  Instances instances(text.problem, *text.solution, all(text.problem), 5);
+  expectVerified(instances);
+  Unrolled unrolled = unroll(instances);
+  EXPECT_THAT(unrolled.begins, ElementsAre(0, 14, 28));
+  std::vector<InstanceTimes> times = simulate(unrolled, instances);
+  ASSERT_THAT(times, SizeIs(3));
+  for (const InstanceTimes &each : times) {
+    EXPECT_EQ(each.makespan, 140);
+    EXPECT_EQ(each.exposed[2] + each.exposed[4], 50);
+    EXPECT_THAT(each.busy, ElementsAre(90, 80));
+  }
+}
+
+TEST(Defer, LeavesToTheNextInstanceWhatIsInFlightAtTheEnd) {
+  ProblemText text = parse(twoReductions + steps);
+  Instances instances(text.problem, *text.solution, all(text.problem), 3);
+  ASSERT_EQ(message(defer(instances)), "");
+  // `wait r2, free g2, run a2, free s2` before `run b2`; `wait r1, ...` before `run b1`.
+  EXPECT_THAT(instances.deferred, ElementsAre(Deferred{1, {6, 7, 8, 9}}, Deferred{3, {10, 11, 12, 13}}));
+  expectVerified(instances);
+  std::vector<InstanceTimes> times = simulate(unroll(instances), instances);
+  EXPECT_EQ(times[0].makespan, 90);
+  EXPECT_EQ(times[1].makespan, 90);
+  EXPECT_EQ(times[2].makespan, 140) << "the last one has no next one";
+  EXPECT_EQ(times[0].exposed[2] + times[0].exposed[4], 0);
+  // r1 begins behind r2 and ends in the next instance.
+  EXPECT_EQ(times[0].operations[4].begin, 100);
+  EXPECT_EQ(times[0].operations[4].end, 140);
+}
+
+TEST(Defer, OneInstanceLeavesNothing) {
+  ProblemText text = parse(twoReductions + steps);
+  Instances instances(text.problem, *text.solution, all(text.problem), 1);
+  ASSERT_EQ(message(defer(instances)), "");
+  EXPECT_THAT(instances.deferred, IsEmpty());
+}
+
+TEST(Defer, WhatTheLastInstanceMakesOfTheSumsStaysThere) {
+  ProblemText text = parse(twoReductions + R"(
+buffer w 10 permanent
+buffer w2 0 view w kept
+operation update on compute duration 20 reads w sum1 sum2 writes w2 overwrites w
+)" + steps + "run update\n");
+  llvm::BitVector every = all(text.problem);
+  every.reset(7);
+  Instances instances(text.problem, *text.solution, every, 2);
+  ASSERT_EQ(message(defer(instances)), "");
+  EXPECT_THAT(instances.deferred, SizeIs(2));
+  expectVerified(instances);
+  EXPECT_EQ(stepTime(instances), 90 + 160);
+}
+
+TEST(Defer, KeepsToTheMemoryLimit) {
+  // x, both accumulators and, after b1, y, g1, g2, s2: 86 bytes. A deferred r1 leaves g1, g2, s1, s2 beside y.
+  for (int64_t limit : {91, 90}) {
+    ProblemText text = parse("memory_limit " + std::to_string(limit) + twoReductions + steps);
+    Instances instances(text.problem, *text.solution, all(text.problem), 2);
+    ASSERT_EQ(message(defer(instances)), "");
+    EXPECT_EQ(instances.deferred.empty(), limit == 90) << limit;
+  }
+}
+
+// An all-reduce over another axis follows from the reduction.
+TEST(Defer, WhatOtherCollectivesFollowFromIsNotDeferred) {
+  ProblemText text = parse(R"(
+lane compute
+lane dp collectives
+lane pods collectives
+communicator dp 0:(1)2
+communicator pods 1:(1)2
+buffer acc 5 permanent
+buffer g 5
+buffer s 5
+buffer t 5
+buffer sum 0 view acc kept
+operation b on compute duration 30 writes g
+operation r on dp over dp latency 40 reads g writes s
+operation q on pods over pods latency 40 reads s writes t
+operation a on compute reads acc t writes sum overwrites acc
+run b
+start r
+wait r
+free g
+start q
+wait q
+free s
+run a
+free t
+)");
+  Instances instances(text.problem, *text.solution, all(text.problem), 2);
+  ASSERT_EQ(message(defer(instances)), "");
+  ASSERT_THAT(instances.deferred, SizeIs(1)) << "the second one only";
+  EXPECT_EQ(instances.deferred[0].steps.front(), 5u);
+  expectVerified(instances);
+}
+
+// A collective that reads a storage of the session, such as contiguous gradients, must be over before the next
+// instance writes there.
+TEST(Defer, StandsBeforeWhatWritesTheStorageThatItReads) {
+  ProblemText text = parse(R"(
+lane compute
+lane dp collectives
+communicator dp 0:(1)2
+buffer acc 5 permanent
+buffer store 5 permanent
+buffer h 5
+buffer filled 0 view store
+buffer s 5
+buffer sum 0 view acc kept
+operation f on compute duration 10 writes h
+operation b on compute duration 10 reads h store writes filled overwrites store
+operation r on dp over dp latency 100 reads filled writes s
+operation a on compute reads acc s writes sum overwrites acc
+run f
+run b
+free h
+start r
+wait r
+free filled
+run a
+free s
+)");
+  Instances instances(text.problem, *text.solution, all(text.problem), 2);
+  ASSERT_EQ(message(defer(instances)), "");
+  EXPECT_THAT(instances.deferred, ElementsAre(Deferred{1, {4, 5, 6, 7}}));
+  expectVerified(instances);
+}
+
+/// Adds an accumulator for each buffer of the problem that nothing else receives, if the seed wants it.
+static Problem withAccumulators(Problem problem, unsigned seed) {
+  std::mt19937 random(seed);
+  for (unsigned index = 0, count = problem.buffers.size(); index < count; ++index) {
+    if (problem.buffers[index].permanent || problem.buffers[index].kept || random() % 2)
+      continue;
+    unsigned accumulator = problem.buffers.size();
+    problem.buffers.push_back({"acc" + std::to_string(index), {2}, /*permanent=*/true});
+    problem.buffers.push_back({"sum" + std::to_string(index), {0}, false, /*kept=*/true, accumulator});
+    Operation add;
+    add.name = "add" + std::to_string(index);
+    add.consumed = {accumulator, index};
+    add.produced = {accumulator + 1};
+    add.overwritten = {accumulator};
+    add.duration = random() % 3;
+    problem.operations.push_back(add);
+  }
+  return problem;
+}
+
+// The steps of all instances together keep all rules, whatever is deferred, and the step is never slower.
+TEST(Defer, IsRightOnRandomProblems) {
+  unsigned deferred = 0;
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    Problem problem = withAccumulators(randomProblem(seed), seed);
+    auto producers = problem.producers();
+    llvm::BitVector every(problem.operations.size());
+    for (unsigned index = problem.operations.size(); index-- > 0;) {
+      if (llvm::StringRef(problem.operations[index].name).starts_with("add"))
+        every.set(index);
+      if (every[index])
+        problem.forEachDependency(problem.operations[index], producers, [&](unsigned other) { every.set(other); });
+    }
+    ASSERT_EQ(message(problem.check()), "");
+    llvm::Expected<Solution> solution = findSolver("list")->solve(problem);
+    ASSERT_TRUE(bool(solution)) << message(solution.takeError());
+    if (seed % 2)
+      problem.memoryLimit = {profileMemory(problem, *solution).peaks[0].bytes};
+    Instances instances(problem, *solution, every, 2 + seed % 3);
+    if (seed % 2 == 0)
+      expectVerified(instances);
+    int64_t before = stepTime(instances);
+    ASSERT_EQ(message(defer(instances)), "") << "seed " << seed;
+    if (instances.deferred.empty())
+      continue;
+    ++deferred;
+    expectVerified(instances);
+    EXPECT_LT(stepTime(instances), before) << "seed " << seed;
+  }
+  EXPECT_GT(deferred, 200u);
+}

@@ -105,7 +105,9 @@ void Deferral::findCandidates() {
   following.resize(problem.operations.size());
   for (unsigned index : instances.every.set_bits()) {
     const Operation &operation = problem.operations[index];
-    if (!operation.isCollective() || operation.blocking || !operation.instances.empty())
+    // What a collective overwrites is neither the old nor the new value while it is in flight.
+    if (!operation.isCollective() || operation.blocking || !operation.instances.empty() ||
+        !operation.overwritten.empty())
       continue;
     if (std::optional<BitVector> found = followers(index)) {
       candidates.set(index);
@@ -241,13 +243,7 @@ std::vector<Deferred> Deferral::find() {
   }
 }
 
-/// Time of all instances.
-static int64_t timeOf(const Instances &instances) {
-  int64_t sum = 0;
-  for (auto [times, count] : llvm::zip_equal(simulate(unroll(instances), instances), repetitions(instances.count)))
-    sum += count * times.makespan;
-  return sum;
-}
+static int64_t timeOf(const Instances &instances) { return totalTime(instances, simulate(instances)); }
 
 static bool fits(const Unrolled &unrolled) {
   if (unrolled.problem.memoryLimit.empty())

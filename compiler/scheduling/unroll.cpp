@@ -166,13 +166,20 @@ Unrolled Unroller::run() {
 
 Unrolled meshplan::scheduling::unroll(const Instances &instances) { return Unroller(instances).run(); }
 
-llvm::SmallVector<int64_t, 3> meshplan::scheduling::repetitions(int64_t count) {
-  if (count <= 2)
-    return llvm::SmallVector<int64_t, 3>(count, 1);
-  return {1, count - 2, 1};
+/// The times of an instance by itself.
+static InstanceTimes simulateAlone(const Instances &instances, bool isLast) {
+  const Solution &solution = instances.solution;
+  Solution own;
+  for (size_t step = 0; step < solution.steps.size(); ++step)
+    if (isLast || instances.isOfEvery(step))
+      own.steps.push_back(solution.steps[step]);
+  Timeline times = simulate(instances.problem, own);
+  return {std::move(times.operations), std::move(times.waits), std::move(times.exposed), std::move(times.busy),
+          times.makespan, times.waitsForHost};
 }
 
-std::vector<InstanceTimes> meshplan::scheduling::simulate(const Unrolled &unrolled, const Instances &instances) {
+static std::vector<InstanceTimes> simulateUnrolled(const Instances &instances) {
+  Unrolled unrolled = unroll(instances);
   const Problem &problem = instances.problem;
   size_t count = unrolled.problem.operations.size();
   CostTable costs(unrolled.problem);
@@ -195,17 +202,40 @@ std::vector<InstanceTimes> meshplan::scheduling::simulate(const Unrolled &unroll
     own.waits.resize(problem.operations.size());
     own.exposed.resize(problem.operations.size(), 0);
     own.busy.resize(problem.lanes.size(), 0);
-    for (auto [index, unrolledIndex] : llvm::enumerate(operations)) {
-      if (!unrolledIndex)
+    for (auto [index, copy] : llvm::enumerate(operations)) {
+      if (!copy)
         continue;
-      Interval time = record.intervals[*unrolledIndex], wait = record.waits[*unrolledIndex];
+      Interval time = record.intervals[*copy], wait = record.waits[*copy];
       own.operations[index] = {time.begin - begin, time.end - begin};
       if (wait.length() > 0)
         own.waits[index] = {wait.begin - begin, wait.end - begin};
-      own.exposed[index] = record.exposed[*unrolledIndex];
+      own.exposed[index] = record.exposed[*copy];
       own.busy[problem.operations[index].lane] += time.length();
     }
     begin += own.makespan;
   }
   return times;
+}
+
+std::vector<InstanceTimes> meshplan::scheduling::simulate(const Instances &instances) {
+  if (!instances.deferred.empty())
+    return simulateUnrolled(instances);
+  std::vector<InstanceTimes> times;
+  if (instances.count > 1)
+    times.push_back(simulateAlone(instances, /*isLast=*/false));
+  times.push_back(simulateAlone(instances, /*isLast=*/true));
+  return times;
+}
+
+llvm::SmallVector<int64_t, 3> meshplan::scheduling::countKinds(int64_t count, size_t kinds) {
+  if (kinds == 3)
+    return {1, count - 2, 1};
+  return kinds == 2 ? llvm::SmallVector<int64_t, 3>{count - 1, 1} : llvm::SmallVector<int64_t, 3>{1};
+}
+
+int64_t meshplan::scheduling::totalTime(const Instances &instances, ArrayRef<InstanceTimes> times) {
+  int64_t sum = 0;
+  for (auto [each, count] : llvm::zip_equal(times, countKinds(instances.count, times.size())))
+    sum += count * each.makespan;
+  return sum;
 }

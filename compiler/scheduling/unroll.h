@@ -80,11 +80,15 @@ struct InstanceTimes {
   int64_t waitsForHost = 0;
 };
 
-/// One entry for each instance of `unrolled`.
-std::vector<InstanceTimes> simulate(const Unrolled &unrolled, const Instances &instances);
+/// The times of the kinds of instances, in their order: of the only one; of all before the last, and of the last; or, if
+/// something is deferred and there are more than two, of the first, of those between, and of the last.
+std::vector<InstanceTimes> simulate(const Instances &instances);
 
-/// How many of `count` instances are as each of those that unroll() makes: 1, count - 2, 1 for more than two.
-llvm::SmallVector<int64_t, 3> repetitions(int64_t count);
+/// The time of all instances. `times` are those of simulate().
+int64_t totalTime(const Instances &instances, llvm::ArrayRef<InstanceTimes> times);
+
+/// How many instances are of each of `kinds` kinds, as simulate() returns them.
+llvm::SmallVector<int64_t, 3> countKinds(int64_t count, size_t kinds);
 
 } // namespace meshplan::scheduling
 

@@ -41,24 +41,31 @@ static void addRun(StepTimes &step, const ProgramTimes &program, int64_t microba
     step.modelFlops[dtype] += program.trains ? 3 * flops : flops;
 }
 
+/// The kinds of instances of a program, in their order.
+static std::vector<const ProgramTimes *> kindsOf(const std::vector<ProgramTimes> &programs, llvm::StringRef name) {
+  std::vector<const ProgramTimes *> kinds;
+  for (const ProgramTimes &each : programs)
+    if (each.name == name)
+      kinds.push_back(&each);
+  return kinds;
+}
+
 std::optional<StepTimes> meshplan::stepTimes(const std::vector<ProgramTimes> &programs, llvm::StringRef name) {
-  auto find = [&](llvm::StringRef wanted, bool isLast) {
-    return llvm::find_if(programs,
-                         [&](const ProgramTimes &each) { return each.name == wanted && each.isLast == isLast; });
-  };
-  auto last = find(name, /*isLast=*/true);
-  if (last == programs.end())
+  std::vector<const ProgramTimes *> kinds = kindsOf(programs, name);
+  if (kinds.empty())
     return std::nullopt;
+  const ProgramTimes &last = *kinds.back();
   StepTimes step;
-  for (size_t index = 0; index + 1 < last->timeline.size(); ++index) {
-    const Instance &instance = last->timeline[index];
-    // A program that runs whole in every instance has one entry.
-    auto earlier = find(instance.program, /*isLast=*/false);
-    auto program = earlier != programs.end() ? earlier : find(instance.program, /*isLast=*/true);
-    if (program != programs.end())
-      addRun(step, *program, instance.microbatch);
+  for (size_t index = 0; index + 1 < last.timeline.size(); ++index) {
+    const Instance &instance = last.timeline[index];
+    std::vector<const ProgramTimes *> own = kindsOf(programs, instance.program);
+    if (own.empty())
+      continue;
+    // The last instance of the program itself follows below.
+    size_t kind = own.size() == 3 && instance.microbatch > 0 ? 1 : 0;
+    addRun(step, *own[kind], instance.microbatch);
   }
-  addRun(step, *last, last->timeline.empty() ? 0 : last->timeline.back().microbatch);
+  addRun(step, last, last.timeline.empty() ? 0 : last.timeline.back().microbatch);
   auto rank = [](const CollectiveGroup &group) {
     return std::pair(llvm::find(trace_form::purposes, group.purpose), group.communicator);
   };

@@ -47,10 +47,10 @@ struct Instance {
   int64_t microbatch = 0;
 };
 
-/// One instance of a program.
+/// One kind of instance of a program. A program has one, or two: all instances before the last one, and the last one; or,
+/// if collectives are in flight between instances, three: the first, those between, and the last.
 struct ProgramTimes {
   std::string name;
-  bool isLast = true; ///< false: an instance before the last one, without what only the last one runs
   std::vector<Instance>
       timeline;        ///< of the last instance: what a step runs, this program last; empty: only this program
   bool trains = false; ///< a training step, or the program of its microbatches
@@ -91,8 +91,8 @@ struct StepTimes {
   std::map<std::string, double> modelFlops; ///< by dtype: of the forward pass, three times that for a training step
 };
 
-/// The times of the program of this name. `programs` are all of a module, and must outlive the result. Nothing if there
-/// is none.
+/// The times of the program of this name. `programs` are all of a module, each with its kinds of instances in their
+/// order, and must outlive the result. Nothing if there is none.
 std::optional<StepTimes> stepTimes(const std::vector<ProgramTimes> &programs, llvm::StringRef name);
 
 /// Model flops utilization: the time that the model's flops take on all ranks at their peak, relative to the step.

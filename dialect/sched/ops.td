@@ -60,11 +60,13 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
     other ranks, such as the reference on one rank.
 
     The `timeline` lists what one run of the program consists of, in order; without it, the program once. It ends with
-    the program itself. The other programs in it have the role `microbatch`, and run nowhere else. An instance of
+    the instances of the program itself. The other programs in it have the role `microbatch`, and run nowhere else. An instance of
     microbatch m has m as the setting `microbatch`; the microbatches of each program are 0, 1, ... in this order.
 
-    One body serves all instances: steps `when last` run only in the last one. Accumulators have the values of their
-    updates after every instance; other updates and outputs are those of the last one.
+    One body serves all instances: steps `when last` run only in the last one. Steps `when deferred` run at their place
+    in the last one too; those of an instance before it run in the next one, where a `sched.resume` is. Accumulators
+    have the values of their updates after every instance, or after what it has deferred; other updates and outputs are
+    those of the last one.
 
     A `guard` says what follows from the output `nonfinite`.
   }];
@@ -329,6 +331,24 @@ def Sched_SliceOp : Sched_Step<"slice"> {
   let results = (outs Sched_TensorType:$result);
   let assemblyFormat = "$input `on` $stream (`when` $when^)? attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
+}
+
+def Sched_ResumeOp : Sched_Step<"resume"> {
+  let summary = "runs steps that the instance before has deferred";
+  let description = [{
+    Runs the next `steps` of the steps `when deferred`, in their order, for the instance before this one. Does nothing in
+    the first instance. What they use lives until then: a collective may be in flight across the border.
+
+    ```mlir
+    sched.resume 2 on @compute                 // of the instance before: the wait and the addition
+    ...
+    %t = sched.start reduce_scatter %gradient ...
+    %sum = sched.wait %t on @compute when deferred
+    %next = sched.compute "meshplan.accumulate"(%accumulator, %sum) ... on @compute when deferred
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$steps, FlatSymbolRefAttr:$stream);
+  let assemblyFormat = "$steps `on` $stream attr-dict";
 }
 
 def Sched_FreeOp : Sched_Step<"free"> {

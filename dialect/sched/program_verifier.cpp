@@ -5,7 +5,8 @@
 //
 // A program is a list without branches, so one walk in order decides everything. A program that a timeline runs several
 // times is two lists: that of the last instance, with all steps, and that of the others, without the steps `when last`.
-// Each is walked. What a valid program guarantees to the runtime:
+// Each is walked. If instances defer steps, the lists are walked one after the other: the first instance, one between
+// the first and the last, as which all others are, and the last. What a valid program guarantees to the runtime:
 //
 //   P6, T1          all ranks start the same collectives and copies in the same order, and wait for each once
 //   L1, L2, L6      no value is used after it was freed or overwritten, or freed twice
@@ -13,7 +14,8 @@
 //   L3, L5          what the run owns is not freed; everything else is, or is an output or an update
 //   W1, W3, W4      the same holds in instances before the last one
 //   W2              of what outlives them, instances before the last one change accumulators only
-//   W5, P14 to P17  `when last` and timelines mean something
+//   W6, W7, W8      what an instance defers is resumed, once, before it is made again
+//   W5, P14 to P18  `when` and timelines mean something
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,16 +29,22 @@ using namespace meshplan;
 using namespace meshplan::sched;
 
 namespace {
-/// Walks the steps of one instance of a program in order and records what each step may rely on.
+/// Walks the steps of the instances of a program in order and records what each step may rely on.
 class ProgramVerifier {
 public:
-  ProgramVerifier(ProgramOp program, bool isLast)
-      : program(program), isLast(isLast), meshSizes(program.getMeshSizes()) {}
+  explicit ProgramVerifier(ProgramOp program);
 
-  LogicalResult verify();
+  /// Walks an instance; `isFollowing` if another one came before it.
+  LogicalResult verify(bool isLast, bool isFollowing);
+
+  /// True if instances leave steps to the next one.
+  bool defers() const { return !deferred.empty(); }
 
 private:
   bool runs(Operation &step) const;
+  LogicalResult verifyResume(ResumeOp resume);
+  void leave();
+  LogicalResult takeBack(Operation &step);
   LogicalResult verifyStep(Operation &step);
   LogicalResult verifyInstance(Operation &step);
   LogicalResult verifyNames(Operation &step);
@@ -55,7 +63,11 @@ private:
   LogicalResult verifyEnd();
 
   ProgramOp program;
-  bool isLast;
+  SmallVector<Operation *> deferred;           ///< steps, in their order
+  bool isLast = true;                          ///< the instance that is walked
+  bool isResuming = false;                     ///< the step is one of the instance before
+  size_t resumed = 0;                          ///< of `deferred`
+  DenseMap<Value, unsigned> left;              ///< by value: steps that use it, of the instance before, to be resumed
   SmallVector<int64_t> meshSizes;
   llvm::StringMap<CommunicatorOp> communicators;
   llvm::StringSet<> streams;
@@ -102,7 +114,7 @@ static SmallVector<Value> usedBy(Operation &step) {
   return used;
 }
 
-LogicalResult ProgramVerifier::verify() {
+ProgramVerifier::ProgramVerifier(ProgramOp program) : program(program), meshSizes(program.getMeshSizes()) {
   for (Operation &op : program->getParentOfType<ModuleOp>().getOps()) {
     if (auto communicator = dyn_cast<CommunicatorOp>(op))
       communicators[communicator.getSymName()] = communicator;
@@ -110,9 +122,103 @@ LogicalResult ProgramVerifier::verify() {
       streams.insert(stream.getSymName());
   }
   for (Operation &step : program.getBody().front())
-    if (runs(step) && failed(verifyStep(step)))
+    if (whenOf(&step) == base::When::deferred)
+      deferred.push_back(&step);
+}
+
+/// True for what a run makes, and has to free.
+static bool isMade(Value value) {
+  return isa<ComputeOp, SliceOp, WaitOp, PackOp, UnpackOp>(value.getDefiningOp());
+}
+
+static bool isUpdate(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<UpdateOp>(user); });
+}
+
+/// What a deferred step uses, makes or waits for.
+static SmallVector<Value> neededBy(Operation &step) {
+  SmallVector<Value> needed = usedBy(step);
+  llvm::append_range(needed, step.getResults());
+  if (auto wait = dyn_cast<WaitOp>(step))
+    llvm::append_range(needed, readBy(wait.getToken().getDefiningOp()));
+  return needed;
+}
+
+LogicalResult ProgramVerifier::verify(bool isLastInstance, bool isFollowing) {
+  isLast = isLastInstance;
+  resumed = isFollowing ? 0 : deferred.size();
+  size_t resumes = 0;
+  for (auto resume : program.getBody().getOps<ResumeOp>()) {
+    if (program.getRole() == base::ProgramRole::microbatch) // W5
+      return resume.emitOpError("runs only in the last instance of a timeline, which is none of this program");
+    resumes += resume.getSteps();
+  }
+  if (resumes != deferred.size()) // W6
+    return program.emitOpError() << "resumes " << resumes << " steps, but defers " << deferred.size();
+  for (Operation &step : program.getBody().front()) {
+    if (auto resume = dyn_cast<ResumeOp>(step)) {
+      if (failed(verifyNames(step)) || (isFollowing && failed(verifyResume(resume))))
+        return failure();
+    } else if (runs(step) && failed(verifyStep(step))) {
       return failure();
-  return verifyEnd();
+    }
+  }
+  if (failed(verifyEnd()))
+    return failure();
+  leave();
+  return success();
+}
+
+static void eraseIf(DenseMap<Value, Operation *> &map, function_ref<bool(Operation *)> isOver) {
+  SmallVector<Value> over;
+  for (auto [value, step] : map)
+    if (isOver(step))
+      over.push_back(value);
+  for (Value value : over)
+    map.erase(value);
+}
+
+/// Ends an instance: what was freed and overwritten is made and written again. What is in flight stays.
+void ProgramVerifier::leave() {
+  freed.clear();
+  nextSequence = 0;
+  eraseIf(overwritten, [](Operation *step) {
+    auto start = dyn_cast<StartOp>(step);
+    return !start || whenOf(start.getWait()) != base::When::deferred;
+  });
+  for (Operation *step : deferred)
+    for (Value value : neededBy(*step))
+      ++left[value];
+}
+
+/// The steps of the instance before. They may do what every instance may.
+LogicalResult ProgramVerifier::verifyResume(ResumeOp resume) {
+  bool wasLast = std::exchange(isLast, false);
+  isResuming = true;
+  for (uint64_t count = 0; count < resume.getSteps(); ++count) {
+    Operation &step = *deferred[resumed++];
+    if (failed(verifyStep(step)) || failed(takeBack(step)))
+      return failure();
+  }
+  isLast = wasLast;
+  isResuming = false;
+  return success();
+}
+
+/// From here on the instance that is walked may make the values of a resumed step again.
+LogicalResult ProgramVerifier::takeBack(Operation &step) {
+  if (auto wait = dyn_cast<WaitOp>(step))
+    eraseIf(overwritten, [&](Operation *writer) { return writer == wait.getToken().getDefiningOp(); });
+  for (Value value : neededBy(step)) {
+    if (--left[value] != 0)
+      continue;
+    if (isMade(value) && !freed.contains(value) && !isUpdate(value)) // W4
+      return value.getDefiningOp()->emitOpError("produces a value that deferred steps use and do not free");
+    left.erase(value);
+    freed.erase(value);
+    overwritten.erase(value);
+  }
+  return success();
 }
 
 /// An accumulator has its update after every instance. Outputs and other updates are those of the last one.
@@ -126,7 +232,7 @@ bool ProgramVerifier::runs(Operation &step) const {
   if (isLast)
     return true;
   if (auto update = dyn_cast<UpdateOp>(step))
-    return isAccumulation(update);
+    return isAccumulation(update) && whenOf(update.getValue().getDefiningOp()) != base::When::deferred;
   return whenOf(&step) == base::When::always && !isa<OutputOp, GradientOp>(step);
 }
 
@@ -135,9 +241,12 @@ LogicalResult ProgramVerifier::verifyStep(Operation &step) {
     return step.emitOpError("is not an op that a program may contain");
   if (failed(verifyNames(step)))
     return failure();
-  for (Value result : step.getResults())
+  for (Value result : step.getResults()) {
     if (auto type = dyn_cast<ShardedTensorType>(result.getType()); type && failed(verifyLayout(step, type)))
       return failure();
+    if (!isResuming && isMade(result) && left.contains(result)) // W8
+      return step.emitOpError("makes a value again that the instance before has left to steps that are not resumed yet");
+  }
   if (failed(verifyInstance(step)))
     return failure();
   for (Value operand : usedBy(step))
@@ -169,16 +278,21 @@ LogicalResult ProgramVerifier::verifyStep(Operation &step) {
 }
 
 LogicalResult ProgramVerifier::verifyInstance(Operation &step) {
-  if (isLast) {
-    if (whenOf(&step) == base::When::last && program.getRole() == base::ProgramRole::microbatch) // W5
-      return step.emitOpError("runs only in the last instance of a timeline, which is none of this program");
+  if (whenOf(&step) != base::When::always && program.getRole() == base::ProgramRole::microbatch) // W5
+    return step.emitOpError("runs only in the last instance of a timeline, which is none of this program");
+  if (whenOf(&step) == base::When::deferred && !isa<WaitOp, UnpackOp, ComputeOp, SliceOp, FreeOp>(step)) // W7
+    return step.emitOpError("cannot be deferred: only what follows from a collective can");
+  if (isLast)
     return success();
-  }
-  for (Value operand : usedBy(step))
-    if (Operation *producer = operand.getDefiningOp(); whenOf(producer) == base::When::last) // W1
-      return step.emitOpError("uses in every microbatch what is made only in the last one")
+  for (Value operand : usedBy(step)) {
+    Operation *producer = operand.getDefiningOp();
+    base::When when = whenOf(producer);
+    if (when == base::When::last || (when == base::When::deferred && !isResuming)) // W1
+      return (step.emitOpError("uses in every microbatch what is made ")
+              << (when == base::When::last ? "only in the last one" : "in the next one"))
                  .attachNote(producer->getLoc())
              << "made here";
+  }
   return success();
 }
 
@@ -342,8 +456,12 @@ LogicalResult ProgramVerifier::verifyStart(StartOp start) {
 
 /// W3: no instance runs a part of a collective or of a copy.
 LogicalResult ProgramVerifier::verifySameInstances(Operation &step, ArrayRef<Operation *> parts) const {
+  base::When when = whenOf(&step), waits = whenOf(cast<WaitOp>(parts.front()));
   for (Operation *part : parts)
-    if (whenOf(part) != whenOf(&step))
+    // Only the wait, and with it the unpack, may be deferred.
+    if (whenOf(part) != (isa<WaitOp, UnpackOp>(part) && when == base::When::always && waits == base::When::deferred
+                             ? base::When::deferred
+                             : when))
       return part->emitOpError() << "is 'when " << base::stringifyWhen(whenOf(part)) << "', its " << kindOf(&step)
                                  << " is 'when " << base::stringifyWhen(whenOf(&step)) << "'";
   return success();
@@ -368,8 +486,11 @@ LogicalResult ProgramVerifier::verifyFree(FreeOp free) {
 
 /// L5: every value that a step makes is freed or is an output.
 LogicalResult ProgramVerifier::verifyEnd() {
-  DenseSet<Value> outputs;
+  DenseSet<Value> outputs, leftLater;
   OutputOp loss;
+  if (!isLast)
+    for (Operation *step : deferred)
+      leftLater.insert_range(neededBy(*step));
   for (OutputOp output : program.getBody().getOps<OutputOp>()) {
     outputs.insert(output.getValue());
     if (output.getLoss() && loss) // P7
@@ -381,10 +502,10 @@ LogicalResult ProgramVerifier::verifyEnd() {
     outputs.insert(update.getValue());
   for (Operation &step : program.getBody().front()) {
     // The other steps only name what the run provides, which is freed with the run.
-    if (!runs(step) || !isa<ComputeOp, SliceOp, WaitOp, PackOp, UnpackOp>(step))
+    if (!runs(step))
       continue;
     for (Value result : step.getResults())
-      if (!freed.contains(result) && !outputs.contains(result)) // W4 before the last instance
+      if (isMade(result) && !freed.contains(result) && !outputs.contains(result) && !leftLater.contains(result)) // W4 before the last instance
         return step.emitOpError() << "produces a value that is neither freed nor an output"
                                   << (isLast ? "" : " before the last microbatch");
   }
@@ -433,14 +554,27 @@ static LogicalResult verifyTimeline(ProgramOp program) {
   }
   if (!end || end.getValue() != program.getSymName()) // P17
     return program.emitOpError("has a timeline that does not end with the program itself");
+  auto isOwn = [&](Attribute each) { return cast<base::InstanceAttr>(each).getProgram() == end; };
+  // What an instance of the program defers, the next one resumes.
+  if (!std::all_of(llvm::find_if(*timeline, isOwn), timeline->end(), isOwn)) // P18
+    return program.emitOpError("has other programs between its own instances in its timeline");
   return success();
 }
 
 LogicalResult ProgramOp::verifyRegions() {
   if (!sched::getMesh(*this)) // P1
     return emitOpError("is in a module without a mesh");
-  if (failed(verifyTimeline(*this)) || failed(ProgramVerifier(*this, /*isLast=*/true).verify()))
+  if (failed(verifyTimeline(*this)) || failed(ProgramVerifier(*this).verify(/*isLast=*/true, /*isFollowing=*/false)))
     return failure();
-  bool isRepeated = getRole() == base::ProgramRole::microbatch || getInstances() > 1;
-  return isRepeated ? ProgramVerifier(*this, /*isLast=*/false).verify() : success();
+  bool isMicrobatch = getRole() == base::ProgramRole::microbatch;
+  int64_t instances = isMicrobatch ? 1 : getInstances();
+  if (!isMicrobatch && instances == 1)
+    return success();
+  ProgramVerifier verifier(*this);
+  if (failed(verifier.verify(/*isLast=*/false, /*isFollowing=*/false)))
+    return failure();
+  if (isMicrobatch || !verifier.defers())
+    return success();
+  return failure((instances > 2 && failed(verifier.verify(/*isLast=*/false, /*isFollowing=*/true))) ||
+                 failed(verifier.verify(/*isLast=*/true, /*isFollowing=*/true)));
 }

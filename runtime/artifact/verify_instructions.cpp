@@ -5,7 +5,8 @@
 // program is a list without branches.
 //
 // A program that a timeline runs several times is two lists: all instructions in the last instance, and those that are
-// not `last` in the others. Both are walked.
+// not `last` in the others. Both are walked. If instances defer instructions, they are walked one after the other: the
+// first, one as those between, and the last; what is in flight at the end of one is in flight in the next.
 //
 // Example: start 3 reads v5 into v6; compute overwrites v5; wait 3. Between start and wait the backend still reads v5,
 // so the compute is refused. After the wait it would be right.
@@ -17,6 +18,7 @@
 
 #include "runtime/artifact/meaning.h"
 
+#include "runtime/artifact/deferred.h"
 #include "runtime/artifact/vector_range.h"
 
 #include <algorithm>
@@ -26,7 +28,7 @@ namespace meshplan {
 
 namespace {
 
-/// Walks the instructions of one instance in order and tracks the state of every value.
+/// Walks the instructions of instances in order and tracks the state of every value.
 ///
 ///   undefined --define--> live --overwrite--> overwritten
 ///   undefined --start---> arriving --wait--> live
@@ -37,10 +39,13 @@ namespace {
 /// collective does to it, it does to them.
 class Walk {
 public:
-  Walk(const artifact::Schedule &schedule, const artifact::Program &program, bool isLast)
-      : schedule(schedule), program(program), isLast(isLast), states(program.values()->size(), State::undefined),
+  Walk(const artifact::Schedule &schedule, const artifact::Program &program)
+      : schedule(schedule), program(program), states(program.values()->size(), State::undefined),
         readers(program.values()->size(), 0), isGiven(program.values()->size(), false),
-        outlives(program.values()->size(), false) {
+        outlives(program.values()->size(), false), isNext(program.values()->size(), false) {
+    // verifyProgram has checked the indices of updates.
+    for (const artifact::Update &update : elementsOf(program.updates()))
+      isNext[update.value()] = isAccumulator(program, update.target());
     size_t number = 0;
     for (const artifact::Buffer &buffer : elementsOf(program.buffers())) {
       for (flatbuffers::uoffset_t position = 0; position < buffer.values()->size(); ++position)
@@ -49,14 +54,20 @@ public:
     }
   }
 
-  /// Marks a value as defined before the first instruction.
-  Status give(int32_t value);
-  Status instruction(const artifact::Instruction &instruction);
-  Status finish();
+  /// Walks an instance, with the values that are defined before its first instruction. `isFollowing` if another one came
+  /// before it.
+  Status instance(std::span<const int32_t> given, bool isLast, bool isFollowing);
+
+  bool defers() const { return !deferred.instructions.empty(); }
 
 private:
   enum class State : uint8_t { undefined, live, arriving, overwritten, freed };
 
+  Status give(int32_t value);
+  Status instruction(const artifact::Instruction &instruction);
+  Status finish();
+  Status resume(const artifact::Resume &resume);
+  void beginFollowing();
   Status define(int32_t value);
   Status use(int32_t value) const;
   Status action(const artifact::Instruction &instruction);
@@ -91,11 +102,13 @@ private:
 
   const artifact::Schedule &schedule;
   const artifact::Program &program;
-  bool isLast;
+  bool isLast = true;
+  bool isFollowing = false;
   std::vector<State> states;
   std::vector<int32_t> readers; // collectives and copies in flight that read the value
   std::vector<bool> isGiven;    // no instruction produces the value
   std::vector<bool> outlives;   // given and no accumulator, or a view of such a value
+  std::vector<bool> isNext;     // the next value of an accumulator
   /// A collective or a copy in flight: what it reads and what it gives.
   struct Flight {
     int32_t input, output;
@@ -106,7 +119,15 @@ private:
   std::set<int32_t> inPlace;                              // outputs of packs in place
   std::map<int32_t, const artifact::Start *> received;    // by output that is packed: not unpacked yet
   int64_t lastSequence = -1;
+  DeferredInstructions deferred{program};
+  size_t resumed = 0; // of `deferred.instructions`
 };
+
+/// What may follow from a collective or copy that is in flight between instances.
+bool mayBeDeferred(artifact::Action action) {
+  return action == artifact::Action::Wait || action == artifact::Action::UnpackRun ||
+         action == artifact::Action::Compute || action == artifact::Action::Slice || action == artifact::Action::Free;
+}
 
 template <typename Vector> int64_t sizeOf(const Vector *vector) { return vector ? vector->size() : 0; }
 
@@ -327,7 +348,8 @@ Status Walk::beginFlight(int64_t sequence, int32_t input, int32_t output) {
   if (sequence <= lastSequence)
     return corrupted("sequence ", sequence, " after ", lastSequence);
   lastSequence = sequence;
-  inFlight[sequence] = {input, output};
+  if (!inFlight.try_emplace(static_cast<int32_t>(sequence), input, output).second)
+    return corrupted("sequence ", sequence, " is in flight since the instance before");
   MESHPLAN_RETURN_IF_ERROR(define(output).withContext("output"));
   // Not live before the wait, although the tensor exists: its elements arrive at any time until then.
   states[output] = State::arriving;
@@ -525,10 +547,46 @@ Status Walk::action(const artifact::Instruction &instruction) {
     return unpack(*instruction.action_as_UnpackRun());
   case artifact::Action::Free:
     return verifyEach("values", instruction.action_as_Free()->values(), [&](int32_t value) { return free(value); });
+  case artifact::Action::Resume:
+    return resume(*instruction.action_as_Resume());
   case artifact::Action::NONE:
     break;
   }
   return corrupted("action ", int(instruction.action_type()), " does not exist");
+}
+
+/// The deferred instructions of the instance before. They may do what every instance may.
+Status Walk::resume(const artifact::Resume &resume) {
+  if (resume.steps() < 0 || static_cast<size_t>(resume.steps()) > deferred.instructions.size() - resumed)
+    return corrupted("it resumes ", resume.steps(), " instructions of ", deferred.instructions.size() - resumed);
+  size_t first = resumed;
+  resumed += static_cast<size_t>(resume.steps());
+  if (!isFollowing)
+    return Status();
+  bool wasLast = std::exchange(isLast, false);
+  for (size_t index = first; index < resumed; ++index)
+    MESHPLAN_RETURN_IF_ERROR(
+        action(*program.instructions()->Get(static_cast<flatbuffers::uoffset_t>(deferred.instructions[index])))
+            .withContext("instructions[" + std::to_string(deferred.instructions[index]) + "] of the instance before"));
+  isLast = wasLast;
+  // This instance may make the values again that no other resumed instruction uses.
+  for (size_t value = 0; value < states.size(); ++value)
+    if (deferred.lastUse[value] >= static_cast<int64_t>(first) &&
+        deferred.lastUse[value] < static_cast<int64_t>(resumed)) {
+      bool isOver = isGiven[value] || isNext[value] || states[value] != State::live;
+      if (!isOver)
+        return corrupted("value ", value, " of the instance before is not freed");
+      states[value] = isGiven[value] ? State::live : State::undefined;
+    }
+  return Status();
+}
+
+/// The values of the instance before are over, except those that its deferred instructions use.
+void Walk::beginFollowing() {
+  for (size_t value = 0; value < states.size(); ++value)
+    if (!deferred.uses(value))
+      states[value] = State::undefined;
+  lastSequence = -1;
 }
 
 Status Walk::instruction(const artifact::Instruction &instruction) {
@@ -537,23 +595,46 @@ Status Walk::instruction(const artifact::Instruction &instruction) {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("origin", instruction.origin(), schedule.origins()));
   if (instruction.when() < artifact::When::MIN || instruction.when() > artifact::When::MAX)
     return corrupted("when ", int(instruction.when()), " does not exist");
-  bool isOfLast = instruction.when() == artifact::When::last;
-  if (isOfLast && program.role() == artifact::ProgramRole::microbatch)
+  bool isOfEvery = instruction.when() == artifact::When::always;
+  bool isAboutInstances = !isOfEvery || instruction.action_type() == artifact::Action::Resume;
+  if (isAboutInstances && program.role() == artifact::ProgramRole::microbatch)
     return corrupted("it runs only in the last instance of a timeline, which is none of this program");
-  return isOfLast && !isLast ? Status() : action(instruction);
+  if (instruction.when() == artifact::When::deferred && !mayBeDeferred(instruction.action_type()))
+    return corrupted("only what follows from a collective can be deferred");
+  return isOfEvery || isLast ? action(instruction) : Status();
+}
+
+Status Walk::instance(std::span<const int32_t> given, bool isLastInstance, bool isFollowingInstance) {
+  isLast = isLastInstance;
+  isFollowing = isFollowingInstance;
+  resumed = 0;
+  if (isFollowing)
+    beginFollowing();
+  for (int32_t value : given)
+    // What deferred instructions use is still there.
+    if (!isFollowing || !deferred.uses(static_cast<size_t>(value)))
+      MESHPLAN_RETURN_IF_ERROR(give(value));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("instructions", program.instructions(),
+                                      [&](const artifact::Instruction *each) { return instruction(*each); }));
+  return finish();
 }
 
 Status Walk::finish() {
-  if (!inFlight.empty())
-    return corrupted("collective or copy ", inFlight.begin()->first, " has no wait");
+  for (const auto &[sequence, flight] : inFlight)
+    if (isLast || !deferred.waits.contains(sequence))
+      return corrupted("collective or copy ", sequence, " has no wait");
   if (!packs.empty())
     return corrupted("value ", packs.begin()->first, " is packed for no collective");
-  if (!received.empty())
-    return corrupted("value ", received.begin()->first, " is not unpacked");
+  for (const auto &[value, start] : received)
+    if (isLast || !deferred.waits.contains(start->sequence()))
+      return corrupted("value ", value, " is not unpacked");
+  if (resumed != deferred.instructions.size())
+    return corrupted("it resumes ", resumed, " instructions, but defers ", deferred.instructions.size());
   if (!isLast)
     return verifyEach("updates", program.updates(), [&](const artifact::Update *update) {
       // Outputs and other updates are those of the last instance.
-      return isAccumulator(program, update->target()) ? tensor(update->value()) : Status();
+      bool isLater = deferred.isMade[static_cast<size_t>(update->value())];
+      return isAccumulator(program, update->target()) && !isLater ? tensor(update->value()) : Status();
     });
   MESHPLAN_RETURN_IF_ERROR(verifyEach("gradients", program.gradients(), [&](const artifact::Gradient *gradient) {
     // A gradient that the program starts with would be an input, not a gradient.
@@ -570,23 +651,22 @@ Status Walk::finish() {
 
 } // namespace
 
-static Status verifyInstance(const artifact::Schedule &schedule, const artifact::Program &program,
-                             std::span<const int32_t> defined, bool isLast) {
-  Walk walk(schedule, program, isLast);
-  for (int32_t value : defined)
-    MESHPLAN_RETURN_IF_ERROR(walk.give(value));
-  MESHPLAN_RETURN_IF_ERROR(verifyEach("instructions", program.instructions(),
-                                      [&](const artifact::Instruction *each) { return walk.instruction(*each); }));
-  return walk.finish();
-}
-
 Status verifyInstructions(const artifact::Schedule &schedule, const artifact::Program &program,
                           std::span<const int32_t> defined) {
-  MESHPLAN_RETURN_IF_ERROR(verifyInstance(schedule, program, defined, /*isLast=*/true));
-  bool isRepeated = program.role() == artifact::ProgramRole::microbatch || instancesOf(schedule, program) > 1;
-  return isRepeated
-             ? verifyInstance(schedule, program, defined, /*isLast=*/false).withContext("before the last microbatch")
-             : Status();
+  MESHPLAN_RETURN_IF_ERROR(Walk(schedule, program).instance(defined, /*isLast=*/true, /*isFollowing=*/false));
+  bool isMicrobatch = program.role() == artifact::ProgramRole::microbatch;
+  int64_t instances = isMicrobatch ? 1 : instancesOf(schedule, program);
+  if (!isMicrobatch && instances == 1)
+    return Status();
+  Walk walk(schedule, program);
+  MESHPLAN_RETURN_IF_ERROR(
+      walk.instance(defined, /*isLast=*/false, /*isFollowing=*/false).withContext("before the last microbatch"));
+  if (isMicrobatch || !walk.defers())
+    return Status();
+  if (instances > 2)
+    MESHPLAN_RETURN_IF_ERROR(
+        walk.instance(defined, /*isLast=*/false, /*isFollowing=*/true).withContext("in the second microbatch"));
+  return walk.instance(defined, /*isLast=*/true, /*isFollowing=*/true).withContext("in the last microbatch");
 }
 
 } // namespace meshplan

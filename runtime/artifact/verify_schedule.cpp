@@ -80,7 +80,7 @@ Status verifyRole(const artifact::Program &program, std::set<artifact::ProgramRo
 }
 
 /// The timeline ends with the program itself and has only programs of microbatches besides. The microbatches of each
-/// are 0, 1, ... in this order.
+/// are 0, 1, ... in this order, and those of the program itself are the last ones.
 Status verifyTimeline(const artifact::Schedule &schedule, const artifact::Program &program) {
   if (!program.timeline() || program.timeline()->size() == 0)
     return Status();
@@ -88,9 +88,14 @@ Status verifyTimeline(const artifact::Schedule &schedule, const artifact::Progra
     return corrupted("its role is 'microbatch', and it has a timeline");
   MESHPLAN_RETURN_IF_ERROR(verifyAligned("timeline", program.timeline()));
   std::map<int32_t, int32_t> next; // by program
+  bool isOwnBegun = false;
   MESHPLAN_RETURN_IF_ERROR(verifyEach("timeline", program.timeline(), [&](const artifact::Instance *instance) {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("program", instance->program(), schedule.programs()));
     const artifact::Program &other = *schedule.programs()->Get(instance->program());
+    // What an instance of the program defers, the next one resumes.
+    if (&other != &program && isOwnBegun)
+      return corrupted("'", other.name()->string_view(), "' runs between instances of the program");
+    isOwnBegun = &other == &program;
     if (&other != &program && other.role() != artifact::ProgramRole::microbatch)
       return corrupted("the role of '", other.name()->string_view(), "' is '",
                        artifact::EnumNameProgramRole(other.role()), "', must be 'microbatch'");

@@ -88,6 +88,9 @@ public:
     }
     case artifact::Action::Free:
       return std::unique_ptr<Step>(std::make_unique<FreeStep>(valuesOf(*instruction.action_as_Free())));
+    case artifact::Action::Resume:
+      // The walk runs the deferred steps themselves.
+      return std::unique_ptr<Step>(std::make_unique<FreeStep>());
     case artifact::Action::NONE:
       break;
     }

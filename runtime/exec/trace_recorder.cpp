@@ -76,8 +76,8 @@ std::vector<Label> meshplan::traceLabels(const artifact::Schedule &schedule, con
   return labels;
 }
 
-TraceRecorder::TraceRecorder(const RankView &view, int64_t microbatch, Trace &trace)
-    : view(view), microbatch(microbatch), trace(trace), labels(traceLabels(view.schedule(), view.program())) {}
+TraceRecorder::TraceRecorder(const RankView &view, Trace &trace)
+    : view(view), trace(trace), labels(traceLabels(view.schedule(), view.program())) {}
 
 void TraceRecorder::addWait(const artifact::Wait &wait, TimePoint begin, TimePoint end,
                             const std::optional<MoveInterval> &moved) {
@@ -96,23 +96,29 @@ void TraceRecorder::addWait(const artifact::Wait &wait, TimePoint begin, TimePoi
   trace.add(std::move(label), microbatch, begin, end);
 }
 
-Status TraceRecorder::begin() { return deviceOfThread().isHost() ? Status() : marks.mark(); }
+Status TraceRecorder::begin(int64_t number) {
+  microbatch = number;
+  marks.emplace();
+  return deviceOfThread().isHost() ? Status() : marks->mark();
+}
 
 Status TraceRecorder::add(size_t index, TimePoint begin, TimePoint end, const std::optional<MoveInterval> &moved) {
   if (deviceOfThread().isHost()) {
     record(index, begin, end, moved);
     return Status();
   }
-  enqueued.push_back({index, moved});
-  return marks.mark();
+  enqueued.push_back({index, microbatch, moved});
+  return marks->mark();
 }
 
 Status TraceRecorder::finish() {
   if (enqueued.empty())
     return Status();
-  MESHPLAN_ASSIGN_OR_RETURN(std::vector<TimePoint> times, marks.times());
-  for (size_t each = 0; each < enqueued.size(); ++each)
+  MESHPLAN_ASSIGN_OR_RETURN(std::vector<TimePoint> times, marks->times());
+  for (size_t each = 0; each < enqueued.size(); ++each) {
+    microbatch = enqueued[each].microbatch;
     record(enqueued[each].index, times[each], times[each + 1], enqueued[each].moved);
+  }
   enqueued.clear();
   return Status();
 }

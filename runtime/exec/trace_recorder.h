@@ -12,18 +12,22 @@
 
 namespace meshplan {
 
-/// Adds the instructions of one run of a program to a trace. The estimated timeline has the same events
+/// Adds the instructions of the instances of a program, one after the other, to a trace. The estimated timeline has the same events
 /// (compiler/timing/estimated_trace.h): operators and copies, each collective, and the time in which the rank waits for
 /// it. On a GPU these are the times at which its stream passes the instructions, not those at which the host enqueues
 /// them.
 class TraceRecorder {
 public:
   /// Both must outlive the recorder.
-  TraceRecorder(const RankView &view, int64_t microbatch, Trace &trace);
+  TraceRecorder(const RankView &view, Trace &trace);
 
-  /// Called once before the first instruction, and once after the last one; on a GPU the latter waits for it.
-  Status begin();
+  /// Called before the first instruction of an instance, and after the last one; on a GPU the latter waits for it. What
+  /// an instance has started may be waited for in the next one.
+  Status begin(int64_t microbatch);
   Status finish();
+
+  /// The following instructions belong to this microbatch.
+  void setMicrobatch(int64_t number) { microbatch = number; }
 
   /// The instruction at `index` has run on this thread from `begin` to `end`. `moved` is for a wait.
   Status add(size_t index, Trace::Clock::time_point begin, Trace::Clock::time_point end,
@@ -33,6 +37,7 @@ private:
   /// An instruction of which the GPU's times are not known yet.
   struct Enqueued {
     size_t index = 0;
+    int64_t microbatch = 0;
     std::optional<MoveInterval> moved;
   };
 
@@ -47,9 +52,9 @@ private:
                const std::optional<MoveInterval> &moved);
 
   const RankView &view;
-  int64_t microbatch;
+  int64_t microbatch = 0;
   Trace &trace;
-  DeviceMarks marks;                     ///< on a GPU: one before the first instruction, one after each
+  std::optional<DeviceMarks> marks;      ///< of the instance, on a GPU: one before its first instruction, one after each
   std::vector<Enqueued> enqueued;        ///< on a GPU, by mark
   std::vector<trace_form::Label> labels; ///< by instruction
   std::map<int64_t, Started> started;    ///< by sequence

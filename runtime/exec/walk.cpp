@@ -61,11 +61,15 @@ Expected<std::unique_ptr<Walk>> Walk::create(std::shared_ptr<Session> session, s
   MESHPLAN_ASSIGN_OR_RETURN(walk->program,
                             prepareSteps(walk->rank, walk->owner->groups(), walk->owner->copyLanes(), asked));
   walk->firstUpdate = firstUpdateOf(program);
-  for (const artifact::Instruction *instruction : *program.instructions())
-    walk->isOfLast.push_back(instruction->when() == artifact::When::last);
+  for (const artifact::Instruction *instruction : *program.instructions()) {
+    walk->isOfLast.push_back(instruction->when() != artifact::When::always);
+    const artifact::Resume *resume = instruction->action_as_Resume();
+    walk->resumes.push_back(resume ? static_cast<size_t>(resume->steps()) : 0);
+  }
   for (const artifact::Update &update : elementsOf(program.updates())) {
     walk->updates.push_back(&update);
-    if (isAccumulator(program, update.target()))
+    // What a deferred instruction adds to an accumulator is added in place.
+    if (isAccumulator(program, update.target()) && !walk->deferred.isMade[static_cast<size_t>(update.value())])
       walk->accumulations.push_back(&update);
   }
   MESHPLAN_ASSIGN_OR_RETURN(walk->held, walk->owner->held(walk->rank));
@@ -158,15 +162,19 @@ Status Walk::runSteps(bool isLast, Trace *trace, const Observer *observer) {
   if (observer)
     // A value is observed right after it exists, because the plan frees it after its last use.
     moments = momentsOf(rank.program(), *observer);
-  std::optional<TraceRecorder> recorder;
-  if (trace) {
-    recorder.emplace(rank, microbatchNumber, *trace);
-    MESHPLAN_RETURN_IF_ERROR(recorder->begin());
-  }
-  TraceRecorder *recorded = recorder ? &*recorder : nullptr;
+  if (microbatchNumber == 0 || !trace)
+    recorder = trace ? std::make_unique<TraceRecorder>(rank, *trace) : nullptr;
+  TraceRecorder *recorded = recorder.get();
+  if (recorded)
+    MESHPLAN_RETURN_IF_ERROR(recorded->begin(microbatchNumber));
+  size_t resumed = 0;
   for (size_t index = 0; index < program.size(); ++index) {
     if (isOfLast[index] && !isLast)
       continue;
+    if (resumes[index] > 0) {
+      MESHPLAN_RETURN_IF_ERROR(resume(resumes[index], resumed, recorded));
+      continue;
+    }
     // Verification guarantees that instances before the last one change no parameter and no state.
     if (isLast && index == firstUpdate)
       MESHPLAN_RETURN_IF_ERROR(beginUpdates());
@@ -178,7 +186,7 @@ Status Walk::runSteps(bool isLast, Trace *trace, const Observer *observer) {
   }
   if (isLast)
     MESHPLAN_RETURN_IF_ERROR(finish());
-  return recorder ? recorder->finish() : Status();
+  return recorded ? recorded->finish() : Status();
 }
 
 Status Walk::finish() {
@@ -233,10 +241,33 @@ Status Walk::run(Trace *trace, const Observer *observer) {
 
 Status Walk::runEarlier(Trace *trace) { return runInstance(/*isLast=*/false, trace, /*observer=*/nullptr); }
 
-Status Walk::runInstance(bool isLast, Trace *trace, const Observer *observer) {
-  values.clear();
+/// Runs the next `steps` deferred steps of the instance before; `next` is the first of them.
+Status Walk::resume(size_t steps, size_t &next, TraceRecorder *recorder) {
+  size_t first = std::exchange(next, next + steps);
+  if (microbatchNumber == 0)
+    return Status();
+  if (recorder)
+    recorder->setMicrobatch(microbatchNumber - 1);
+  for (size_t each = first; each < next; ++each)
+    MESHPLAN_RETURN_IF_ERROR(runStep(deferred.instructions[each], recorder));
+  if (recorder)
+    recorder->setMicrobatch(microbatchNumber);
+  return Status();
+}
+
+/// The values with which an instance begins: those that are held, and what the instance before has left to it.
+void Walk::beginValues() {
   // Values share the elements of parameters and states. Instructions that update in place therefore update these.
-  values = heldValues();
+  std::vector<Tensor> first = heldValues();
+  if (microbatchNumber > 0)
+    for (size_t value = 0; value < values.size(); ++value)
+      if (deferred.uses(value) && !first[value].defined())
+        first[value] = std::move(values[value]);
+  values = std::move(first);
+}
+
+Status Walk::runInstance(bool isLast, Trace *trace, const Observer *observer) {
+  beginValues();
   // Here and not at creation: the memory exists once parameters are loaded.
   MESHPLAN_RETURN_IF_ERROR(owner->registerStorages());
   Status status = runSteps(isLast, trace, observer);

@@ -11,6 +11,7 @@
 #ifndef MESHPLAN_RUNTIME_EXEC_WALK_H
 #define MESHPLAN_RUNTIME_EXEC_WALK_H
 
+#include "runtime/artifact/deferred.h"
 #include "runtime/exec/batch.h"
 #include "runtime/exec/numbers/settings.h"
 #include "runtime/exec/outputs.h"
@@ -64,7 +65,8 @@ public:
   Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
 
   /// Runs an instance that is not the last one of its timeline: without what only the last one does. Of all updates,
-  /// accumulators take theirs. On a device, what it computes may still be in progress when this returns.
+  /// accumulators take theirs. On a device, what it computes may still be in progress when this returns. What it defers
+  /// is run by the next instance, the next run of this walk; until then collectives may be in flight.
   Status runEarlier(Trace *trace = nullptr);
 
   /// Frees the values of the last run: its outputs, and views of the batch. What the session holds stays.
@@ -105,13 +107,15 @@ public:
 
 private:
   Walk(std::shared_ptr<Session> session, const artifact::Program &program)
-      : owner(std::move(session)), rank(owner->viewOf(program)), settings(program) {}
+      : owner(std::move(session)), rank(owner->viewOf(program)), deferred(program), settings(program) {}
 
   std::vector<Tensor> heldValues() const;
   void takeUpdates(bool isLast);
   Status beginUpdates() const { return updatesBegin ? updatesBegin() : Status(); }
   Status runStep(size_t index, TraceRecorder *recorder);
   Status runUpdate(size_t index, int64_t uncounted, TraceRecorder *recorder);
+  void beginValues();
+  Status resume(size_t steps, size_t &next, TraceRecorder *recorder);
   Status runInstance(bool isLast, Trace *trace, const Observer *observer);
   Status runSteps(bool isLast, Trace *trace, const Observer *observer);
   Status finish();
@@ -121,7 +125,9 @@ private:
   HeldTensors held;           // by index into Program.values
   std::vector<Tensor> values; // by index into Program.values
   std::vector<std::unique_ptr<Step>> program;
-  std::vector<bool> isOfLast; // by index into `program`: only the last instance runs it
+  std::vector<bool> isOfLast; // by index into `program`: only the last instance runs it at its place
+  DeferredInstructions deferred;
+  std::vector<size_t> resumes; // by index into `program`: how many deferred steps of the instance before it runs
   size_t firstUpdate = 0;     // index into `program`
   std::vector<const artifact::Update *> updates, accumulations; // all, and those of accumulators
   std::function<Status()> updatesBegin;
@@ -129,6 +135,8 @@ private:
   std::map<size_t, int64_t> uncounted; // by index into `program`: steps that an optimizer call does not count
   int64_t stepsDone = 0;
   int64_t microbatchNumber = 0; ///< of the next run
+  /// Of this step, if it is traced: a collective may start in one instance and end in the next.
+  std::unique_ptr<TraceRecorder> recorder;
 };
 
 } // namespace meshplan

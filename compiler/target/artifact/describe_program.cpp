@@ -253,6 +253,9 @@ void ProgramDescriber::describeInstruction(const artifact::Instruction &instruct
     stream << "free ";
     list(instruction.action_as_Free()->values(), [&](int32_t value) { stream << 'v' << value; });
     break;
+  case artifact::Action::Resume:
+    stream << "resume " << instruction.action_as_Resume()->steps();
+    break;
   default:
     stream << "action " << static_cast<int>(instruction.action_type());
     break;

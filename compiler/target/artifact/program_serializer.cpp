@@ -3,7 +3,7 @@
 // One walk over the steps of a program in order. Every sharded result gets a
 // number, which is its index in Program.values; later steps refer to it by that
 // number. Declarations (parameters, inputs, states, settings) fill tables of
-// their own, and actions (compute, start, copy, wait, slice, pack, unpack, free)
+// their own, and actions (compute, start, copy, wait, slice, pack, unpack, free, resume)
 // become instructions.
 //
 // The result of a collective or a copy gets its number at its start, because the
@@ -72,6 +72,7 @@ private:
   void addUnpack(sched::UnpackOp unpack);
   void addSlice(sched::SliceOp slice);
   void addFree(sched::FreeOp free);
+  void addResume(sched::ResumeOp resume);
 
   /// Appends an instruction with the stream and origin of a step.
   template <typename Action> void addInstruction(Operation *step, Action action);
@@ -89,6 +90,8 @@ private:
   ModuleTables &tables;
   std::unique_ptr<artifact::ProgramT> program = std::make_unique<artifact::ProgramT>();
   ValueNumbers numbers;
+  SmallVector<Operation *> deferred; ///< steps, in their order
+  size_t resumed = 0;                ///< of `deferred`, by the resumes so far
 };
 /// Whether anything other than a free uses a result of a call. An unread result may have another shape or type on
 /// another device than on the machine that exported the model (the statistics of norms, the bags of embedding_bag), so
@@ -431,6 +434,28 @@ void ProgramSerializer::addFree(sched::FreeOp free) {
     addInstruction(free, std::move(action), -1);
 }
 
+/// True for a step that becomes no instruction: a free of nothing that has a number.
+static bool isDropped(Operation *step) {
+  auto isUnread = [](Value value) {
+    auto result = dyn_cast<OpResult>(value);
+    return isa<sched::ComputeOp>(result.getOwner()) && !isRead(result);
+  };
+  auto free = dyn_cast<sched::FreeOp>(step);
+  return free && llvm::all_of(free.getValues(), isUnread);
+}
+
+void ProgramSerializer::addResume(sched::ResumeOp resume) {
+  if (deferred.empty())
+    for (Operation &step : op.getBody().front())
+      if (sched::whenOf(&step) == base::When::deferred)
+        deferred.push_back(&step);
+  artifact::ResumeT action;
+  action.steps = llvm::count_if(ArrayRef(deferred).slice(resumed, resume.getSteps()),
+                                [](Operation *step) { return !isDropped(step); });
+  resumed += resume.getSteps();
+  addInstruction(resume, std::move(action), -1);
+}
+
 LogicalResult ProgramSerializer::addStep(Operation &step) {
   for (OpResult result : step.getResults()) {
     bool isMade = isa<sched::ComputeOp>(step) ? isRead(result) : !isa<sched::WaitOp, sched::UnpackOp>(step);
@@ -455,6 +480,7 @@ LogicalResult ProgramSerializer::addStep(Operation &step) {
       .Case([&](sched::UnpackOp unpack) { return addUnpack(unpack), success(); })
       .Case([&](sched::SliceOp slice) { return addSlice(slice), success(); })
       .Case([&](sched::FreeOp free) { return addFree(free), success(); })
+      .Case([&](sched::ResumeOp resume) { return addResume(resume), success(); })
       .Default([](Operation *other) { return other->emitOpError("has no place in the artifact"); });
 }
 

@@ -38,11 +38,4 @@ llvm::BitVector operationsOfEveryInstance(func::FuncOp function, const Projected
   return every;
 }
 
-scheduling::Solution stepsOfEarlierInstance(const scheduling::Solution &solution, const llvm::BitVector &every) {
-  scheduling::Solution left;
-  llvm::copy_if(solution.steps, std::back_inserter(left.steps),
-                [&](scheduling::Step step) { return step.kind != scheduling::StepKind::free && every[step.index]; });
-  return left;
-}
-
 } // namespace meshplan

@@ -17,10 +17,6 @@ namespace meshplan {
 /// and no accumulator depends on them: they run in the fourth.
 llvm::BitVector operationsOfEveryInstance(mlir::func::FuncOp function, const ProjectedFunction &projection);
 
-/// The steps of an instance before the last one, for simulate(). `every` are the operations that it runs. Without
-/// frees.
-scheduling::Solution stepsOfEarlierInstance(const scheduling::Solution &solution, const llvm::BitVector &every);
-
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_INSTANCES_H

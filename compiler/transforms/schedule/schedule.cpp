@@ -7,8 +7,10 @@
 
 #include "compiler/cluster/read_cluster.h"
 #include "compiler/scheduling/algorithms.h"
+#include "compiler/scheduling/defer.h"
 #include "compiler/scheduling/memory_profile.h"
 #include "compiler/transforms/schedule/describe_peak.h"
+#include "compiler/transforms/schedule/instances.h"
 #include "compiler/transforms/schedule/passes.h"
 #include "compiler/transforms/schedule/time_program.h"
 #include "compiler/transforms/schedule/write_program.h"
@@ -59,9 +61,16 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
       return function.emitError() << "cannot be scheduled: " << llvm::toString(solution.takeError());
     last = Solved{std::move(problem), std::move(*solution)};
   }
-  writeProgram(builder, function, *projection, last->solution, layouts);
+  scheduling::Instances instances(projection->problem, last->solution, operationsOfEveryInstance(function, *projection),
+                                  plan::instancesOf(function));
+  // Program order is the order in which the plan is written.
+  if (plan::roleOf(function) == base::ProgramRole::step && solver.solve != scheduling::programOrder)
+    if (llvm::Error error = scheduling::defer(instances))
+      return function.emitError() << "cannot be scheduled: " << llvm::toString(std::move(error));
+  std::vector<scheduling::InstanceTimes> instanceTimes = scheduling::simulate(instances);
+  writeProgram(builder, function, *projection, instances, instanceTimes, layouts);
   if (times && plan::roleOf(function) != base::ProgramRole::reference)
-    llvm::append_range(*times, timesOf(function, *projection, last->solution));
+    llvm::append_range(*times, timesOf(function, *projection, instances, instanceTimes));
   return success();
 }
 

@@ -1,11 +1,9 @@
 //===- time_program.cpp - the estimated times of a program ----------------===//
 
 #include "compiler/transforms/schedule/time_program.h"
-#include "compiler/scheduling/simulate.h"
 #include "compiler/sharding/dataflow/step_parts.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/reshard.h"
-#include "compiler/transforms/schedule/instances.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "dialect/sched/sched.h"
@@ -74,8 +72,11 @@ static TimedOperation describe(const ProjectedFunction &projection, unsigned ind
 
 /// Notes which operators are issued between the start and the wait of each collective. `position` is that in
 /// ProgramTimes::operations, by operation of the problem.
-static void addWindows(ProgramTimes &times, const scheduling::Solution &solution, ArrayRef<size_t> position) {
-  for (scheduling::Step step : solution.steps)
+static void addWindows(ProgramTimes &times, const scheduling::Instances &instances, bool isLast,
+                       ArrayRef<size_t> position) {
+  for (auto [index, step] : llvm::enumerate(instances.solution.steps)) {
+    if (!isLast && !instances.isOfEvery(index))
+      continue;
     switch (step.kind) {
     case scheduling::StepKind::run:
       times.computed.push_back(position[step.index]);
@@ -89,6 +90,7 @@ static void addWindows(ProgramTimes &times, const scheduling::Solution &solution
     case scheduling::StepKind::free:
       break;
     }
+  }
 }
 
 static std::string dtypeOf(plan::CallOp call) {
@@ -107,19 +109,20 @@ static double modelFlopsOf(plan::CallOp call) {
   return counts ? static_cast<double>(cost.flops) : 0;
 }
 
-/// The times of the steps of `solution`, which has the operations `ran`.
+/// The times of one kind of instance.
 static ProgramTimes timesOfInstance(func::FuncOp function, const ProjectedFunction &projection,
-                                    const scheduling::Solution &solution, const llvm::BitVector &ran,
-                                    const StepParts &parts) {
+                                    const scheduling::Instances &instances, const scheduling::InstanceTimes &timeline,
+                                    bool isLast, const StepParts &parts) {
   const scheduling::Problem &problem = projection.problem;
-  scheduling::Timeline timeline = scheduling::simulate(problem, solution);
   ProgramTimes times;
   times.name = function.getSymName().str();
   times.makespan = timeline.makespan;
   times.compute = timeline.busy[computeLane];
   times.waitsForHost = timeline.waitsForHost;
   SmallVector<size_t> position(problem.operations.size());
-  for (unsigned index : ran.set_bits()) {
+  for (unsigned index = 0; index < problem.operations.size(); ++index) {
+    if (!isLast && !instances.every[index])
+      continue;
     TimedOperation timed = describe(projection, index, parts);
     timed.label.program = times.name;
     timed.time = timeline.operations[index];
@@ -135,24 +138,20 @@ static ProgramTimes timesOfInstance(func::FuncOp function, const ProjectedFuncti
     if (double flops = modelFlopsOf(call); flops > 0)
       times.forwardFlops[dtypeOf(call)] += flops;
   }
-  addWindows(times, solution, position);
+  addWindows(times, instances, isLast, position);
   return times;
 }
 
 std::vector<ProgramTimes> timesOf(func::FuncOp function, const ProjectedFunction &projection,
-                                  const scheduling::Solution &solution) {
+                                  const scheduling::Instances &instances, ArrayRef<scheduling::InstanceTimes> times) {
   StepParts parts(function);
-  llvm::BitVector all(projection.problem.operations.size(), true);
-  std::vector<ProgramTimes> times{timesOfInstance(function, projection, solution, all, parts)};
+  std::vector<ProgramTimes> programs;
+  for (const scheduling::InstanceTimes &each : times)
+    programs.push_back(timesOfInstance(function, projection, instances, each, &each == &times.back(), parts));
   if (auto timeline = plan::opAttr<plan::attr::Timeline>(function))
     for (auto instance : timeline.getAsRange<base::InstanceAttr>())
-      times.front().timeline.push_back({instance.getProgram().getValue().str(), instance.getMicrobatch()});
-  llvm::BitVector every = operationsOfEveryInstance(function, projection);
-  if (every.all())
-    return times;
-  times.push_back(timesOfInstance(function, projection, stepsOfEarlierInstance(solution, every), every, parts));
-  times.back().isLast = false;
-  return times;
+      programs.back().timeline.push_back({instance.getProgram().getValue().str(), instance.getMicrobatch()});
+  return programs;
 }
 
 } // namespace meshplan

@@ -3,16 +3,16 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_TIME_PROGRAM_H
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_TIME_PROGRAM_H
 
-#include "compiler/scheduling/solution.h"
+#include "compiler/scheduling/unroll.h"
 #include "compiler/timing/step_times.h"
 #include "compiler/transforms/schedule/build_problem.h"
 
 namespace meshplan {
 
-/// Simulates a verified solution of a projected function, and names its operations: the times of its last instance, and
-/// those of the instances before, if there are any and they leave something out (instances.h).
+/// Names the operations of the kinds of instances that scheduling::simulate(instances) has timed, in their order.
 std::vector<ProgramTimes> timesOf(mlir::func::FuncOp function, const ProjectedFunction &projection,
-                                  const scheduling::Solution &solution);
+                                  const scheduling::Instances &instances,
+                                  llvm::ArrayRef<scheduling::InstanceTimes> times);
 
 } // namespace meshplan
 

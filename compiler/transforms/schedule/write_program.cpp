@@ -7,19 +7,18 @@
 // become attributes: what is reported is what is executed.
 //
 // A program that a timeline runs several times has one body. instances.h says which operations only the last instance
-// runs; their steps are written `when last`.
+// runs; their steps are written `when last`. Those that an instance leaves to the next one (scheduling/defer.h) are
+// written `when deferred`, and a `sched.resume` is where the next one runs them.
 
 #include "compiler/transforms/schedule/write_program.h"
 #include "compiler/scheduling/asked_outputs.h"
 #include "compiler/scheduling/memory_profile.h"
-#include "compiler/scheduling/simulate.h"
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/dataflow/step_parts.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/storage/storages.h"
 #include "compiler/sharding/storage/transfers.h"
 #include "compiler/transforms/schedule/describe_peak.h"
-#include "compiler/transforms/schedule/instances.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -53,26 +52,29 @@ static DictionaryAttr toSchedArguments(DictionaryAttr arguments) {
 namespace {
 class ProgramWriter {
 public:
-  ProgramWriter(OpBuilder &builder, func::FuncOp function, const ProjectedFunction &projection, LayoutTable &layouts)
+  ProgramWriter(OpBuilder &builder, func::FuncOp function, const ProjectedFunction &projection,
+                const scheduling::Instances &instances, LayoutTable &layouts)
       : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
-        every(operationsOfEveryInstance(function, projection)), producers(projection.problem.producers()),
-        parts(function), arguments(function), location(function.getLoc()), compute(stream(computeLane)) {}
+        instances(instances), resumeOf(instances.solution.steps.size()), parts(function), arguments(function),
+        location(function.getLoc()), compute(stream(computeLane)) {}
 
-  void write(const scheduling::Solution &solution);
+  void write(ArrayRef<scheduling::InstanceTimes> times);
 
 private:
   sched::MemoryAttr memoryOf(const scheduling::Solution &solution);
   /// The largest and the smallest peak if only the loss is an output.
   std::pair<int64_t, int64_t> peaksForLoss(const scheduling::Solution &solution);
   sched::PeakAttr peakOf(const scheduling::Solution &solution);
-  sched::TimeAttr timeOf(const scheduling::Solution &solution);
+  sched::TimeAttr timeOf(ArrayRef<scheduling::InstanceTimes> times);
   void writeArguments();
   /// A state of the optimizer, or a setting.
   Value writeGiven(BlockArgument argument, StringAttr name);
   /// Writes the buffers: arguments that share a storage.
   void writeBuffers();
   void writeConstants();
-  void writeSteps(ArrayRef<Step> steps);
+  void writeSteps();
+  /// Writes what runs the deferred steps that come before a step of the next instance.
+  void writeResumes(size_t position);
   void writeRun(unsigned index);
   void writeCopy(unsigned index);
   /// Notes, for traces, which part of a step an operation belongs to, and what a collective moves.
@@ -84,8 +86,11 @@ private:
   void writeStart(unsigned index);
   void writeTransfer(unsigned index);
   void writeWait(unsigned index);
-  void writeFrees(ArrayRef<Step> frees);
-  void writeOperation(Step step);
+  /// Writes adjacent frees, which begin at this position.
+  void writeFrees(size_t position, size_t count);
+  void writeOperation(size_t position);
+  /// In which instances a step of the solution runs.
+  base::When whenOf(size_t position) const;
   void writeOutputs();
 
   FlatSymbolRefAttr stream(unsigned index) const {
@@ -107,8 +112,9 @@ private:
   const ProjectedFunction &projection;
   const scheduling::Problem &problem;
   LayoutTable &layouts;
-  llvm::BitVector every;                          ///< operations that every instance runs
-  std::vector<std::optional<unsigned>> producers; ///< by buffer
+  const scheduling::Instances &instances;
+  /// By step of the solution: the op that runs it for the instance before, if it is deferred.
+  std::vector<sched::ResumeOp> resumeOf;
   StepParts parts;
   plan::ArgumentTable arguments;
   /// Location of the last step, which frees use as well.
@@ -194,17 +200,13 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
                                 leastEvaluation);
 }
 
-sched::TimeAttr ProgramWriter::timeOf(const scheduling::Solution &solution) {
-  scheduling::Timeline last = scheduling::simulate(problem, solution);
-  scheduling::Timeline earlier =
-      every.all() ? last : scheduling::simulate(problem, stepsOfEarlierInstance(solution, every));
-  int64_t others = plan::instancesOf(function) - 1;
+sched::TimeAttr ProgramWriter::timeOf(ArrayRef<scheduling::InstanceTimes> times) {
   int64_t compute = 0, communication = 0, copies = 0;
-  for (auto [lane, own, other] : llvm::zip_equal(problem.lanes, last.busy, earlier.busy)) {
-    bool computes = lane.kind == scheduling::LaneKind::compute;
-    int64_t &sum = computes ? compute : lane.kind == scheduling::LaneKind::copies ? copies : communication;
-    sum += own + others * other;
-  }
+  for (auto [each, count] : llvm::zip_equal(times, scheduling::countKinds(instances.count, times.size())))
+    for (auto [lane, busy] : llvm::zip_equal(problem.lanes, each.busy)) {
+      bool computes = lane.kind == scheduling::LaneKind::compute;
+      (computes ? compute : lane.kind == scheduling::LaneKind::copies ? copies : communication) += count * busy;
+    }
   return sched::TimeAttr::get(builder.getContext(), compute, communication, copies);
 }
 
@@ -424,20 +426,33 @@ void ProgramWriter::writeWait(unsigned index) {
     sched::FreeOp::create(builder, ops.front()->getLoc(), over, compute);
 }
 
-/// Only the last instance frees what only it makes.
-void ProgramWriter::writeFrees(ArrayRef<Step> frees) {
-  for (base::When when : {base::When::always, base::When::last}) {
+base::When ProgramWriter::whenOf(size_t position) const {
+  if (resumeOf[position])
+    return base::When::deferred;
+  // Only the last instance frees what only it makes.
+  return instances.isOfEvery(position) ? base::When::always : base::When::last;
+}
+
+void ProgramWriter::writeFrees(size_t position, size_t count) {
+  for (base::When when : {base::When::always, base::When::last, base::When::deferred}) {
     SmallVector<Value> dead;
-    for (Step step : frees)
-      if (std::optional<unsigned> producer = producers[step.index];
-          (producer && !every[*producer]) == (when == base::When::last))
-        dead.push_back(valueOf(step.index));
-    if (!dead.empty())
-      sched::FreeOp::create(builder, location, dead, compute, base::WhenAttr::get(builder.getContext(), when));
+    sched::ResumeOp resume;
+    for (size_t each = position; each < position + count; ++each)
+      if (unsigned buffer = instances.solution.steps[each].index;
+          whenOf(each) == when && instances.producers[buffer]) {
+        dead.push_back(valueOf(buffer));
+        resume = resumeOf[each];
+      }
+    if (dead.empty())
+      continue;
+    sched::FreeOp::create(builder, location, dead, compute, base::WhenAttr::get(builder.getContext(), when));
+    if (resume)
+      resume.setSteps(resume.getSteps() + 1);
   }
 }
 
-void ProgramWriter::writeOperation(Step step) {
+void ProgramWriter::writeOperation(size_t position) {
+  Step step = instances.solution.steps[position];
   Block &block = *builder.getInsertionBlock();
   Operation *before = block.empty() ? nullptr : &block.back();
   if (step.kind == scheduling::StepKind::run)
@@ -446,29 +461,47 @@ void ProgramWriter::writeOperation(Step step) {
     problem.operations[step.index].isCollective() ? writeStart(step.index) : writeTransfer(step.index);
   else
     writeWait(step.index);
-  if (every[step.index])
+  base::When when = whenOf(position);
+  if (when == base::When::always)
     return;
-  auto last = base::WhenAttr::get(builder.getContext(), base::When::last);
-  for (Operation *made = before ? before->getNextNode() : &block.front(); made; made = made->getNextNode())
-    if (!isa<sched::GradientOp>(made))
-      made->setAttr("when", last);
+  for (Operation *made = before ? before->getNextNode() : &block.front(); made; made = made->getNextNode()) {
+    if (isa<sched::GradientOp>(made))
+      continue;
+    made->setAttr("when", base::WhenAttr::get(builder.getContext(), when));
+    if (sched::ResumeOp resume = resumeOf[position])
+      resume.setSteps(resume.getSteps() + 1);
+  }
 }
 
-void ProgramWriter::writeSteps(ArrayRef<Step> steps) {
-  while (!steps.empty()) {
-    Step step = steps.front();
-    size_t count = 1;
-    if (step.kind == scheduling::StepKind::free) {
+void ProgramWriter::writeResumes(size_t position) {
+  sched::ResumeOp resume;
+  for (const scheduling::Deferred &deferred : instances.deferred) {
+    if (deferred.before != position)
+      continue;
+    // The steps are counted when they are written.
+    if (!resume)
+      resume = sched::ResumeOp::create(builder, location, builder.getI64IntegerAttr(0), compute);
+    for (size_t step : deferred.steps)
+      resumeOf[step] = resume;
+  }
+}
+
+void ProgramWriter::writeSteps() {
+  ArrayRef<Step> steps = instances.solution.steps;
+  for (size_t position = 0; position < steps.size();) {
+    writeResumes(position);
+    if (steps[position].kind == scheduling::StepKind::free) {
       // Adjacent frees become a single op.
-      ArrayRef<Step> frees = steps.take_while([](Step each) { return each.kind == scheduling::StepKind::free; });
-      writeFrees(frees);
-      count = frees.size();
+      ArrayRef<Step> frees =
+          steps.drop_front(position).take_while([](Step each) { return each.kind == scheduling::StepKind::free; });
+      writeFrees(position, frees.size());
+      position += frees.size();
     } else {
       // A free has no op of its own in the function; the step before it is why the buffer is dead.
-      location = projection.operations[step.index].front()->getLoc();
-      writeOperation(step);
+      location = projection.operations[steps[position].index].front()->getLoc();
+      writeOperation(position);
+      ++position;
     }
-    steps = steps.drop_front(count);
   }
 }
 
@@ -488,26 +521,28 @@ void ProgramWriter::writeOutputs() {
   }
 }
 
-void ProgramWriter::write(const scheduling::Solution &solution) {
+void ProgramWriter::write(ArrayRef<scheduling::InstanceTimes> times) {
+  const scheduling::Solution &solution = instances.solution;
   ArrayAttr devices;
   if (plan::roleOf(function) == base::ProgramRole::reference)
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
   auto program =
       sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices,
-                               memoryOf(solution), timeOf(solution), plan::opAttr<plan::attr::Timeline>(function),
+                               memoryOf(solution), timeOf(times), plan::opAttr<plan::attr::Timeline>(function),
                                plan::opAttr<plan::attr::Guard>(function), peakOf(solution));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();
   writeBuffers();
   writeConstants();
-  writeSteps(solution.steps);
+  writeSteps();
   writeOutputs();
 }
 
 void writeProgram(OpBuilder &builder, func::FuncOp function, const ProjectedFunction &projection,
-                  const scheduling::Solution &solution, LayoutTable &layouts) {
-  ProgramWriter(builder, function, projection, layouts).write(solution);
+                  const scheduling::Instances &instances, ArrayRef<scheduling::InstanceTimes> times,
+                  LayoutTable &layouts) {
+  ProgramWriter(builder, function, projection, instances, layouts).write(times);
 }
 
 void writeDeclarations(OpBuilder &builder, plan::MeshOp mesh, const CommunicatorTable &communicators) {

@@ -3,15 +3,16 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_WRITE_PROGRAM_H
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_WRITE_PROGRAM_H
 
-#include "compiler/scheduling/solution.h"
+#include "compiler/scheduling/unroll.h"
 #include "compiler/transforms/schedule/build_problem.h"
 
 namespace meshplan {
 
-/// Appends the program of a verified solution at the builder's insertion point. Ops keep the locations of their
-/// originals.
+/// Appends the program of a verified solution, and of what its instances defer, at the builder's insertion point. Ops
+/// keep the locations of their originals. `times` are those of scheduling::simulate(instances).
 void writeProgram(mlir::OpBuilder &builder, mlir::func::FuncOp function, const ProjectedFunction &projection,
-                  const scheduling::Solution &solution, LayoutTable &layouts);
+                  const scheduling::Instances &instances, llvm::ArrayRef<scheduling::InstanceTimes> times,
+                  LayoutTable &layouts);
 
 /// Appends mesh, communicators and streams.
 void writeDeclarations(mlir::OpBuilder &builder, plan::MeshOp mesh, const CommunicatorTable &communicators);

@@ -170,6 +170,18 @@ sched.program @eval role <eval> timeline [#base.instance<@eval.count0, 0>, #base
   sched.free %s, %p, %g, %u, %n on @compute when last : !sched.tensor<[12 over {1:(1)6}], f32>, !sched.packed<<[4, 6 over {1:(1)6}, 8], f32>>, !sched.packed<<[4, 6, 8], f32>>, !sched.tensor<[4, 6, 8], f32>, !sched.tensor<[4, 6, 8], f32>
 }
 
+// CHECK: sched.program @deferring role <step> timeline [#base.instance<@deferring, 0>, #base.instance<@deferring, 1>] {
+sched.program @deferring role <step> timeline [#base.instance<@deferring, 0>, #base.instance<@deferring, 1>] {
+  %x = sched.input "x" : <[12 over {1:(1)6}], f32>
+  // CHECK: sched.resume 2 on @compute
+  sched.resume 2 on @compute
+  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {1:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  // CHECK: %[[W:.*]] = sched.wait %{{.*}} on @compute when deferred :
+  %w = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  // CHECK: sched.free %[[W]] on @compute when deferred :
+  sched.free %w on @compute when deferred : !sched.tensor<[12], f32>
+}
+
 // CHECK: sched.program @guarded role <step> guard <stops = false, growth = 2.000000e+00 : f64, backoff = 5.000000e-01 : f64, interval = 3>
 // CHECK-SAME: memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, accumulators = 9, evaluation = 8, least_evaluation = 7>
 // CHECK-SAME: time <compute = 1, communication = 2>

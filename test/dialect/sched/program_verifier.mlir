@@ -875,3 +875,249 @@ sched.program @forward {
   // expected-error@+1 {{produces a value that is neither freed nor an output}}
   %c = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
 }
+
+// -----
+
+// A reduction in flight between instances.
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  sched.resume 3 on @compute
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.stream @compute
+sched.stream @communication
+// W6
+// expected-error@+1 {{'sched.program' op resumes 2 steps, but defers 3}}
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  sched.resume 2 on @compute
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.stream @compute
+sched.stream @communication
+// W6
+// expected-error@+1 {{'sched.program' op resumes 4 steps, but defers 3}}
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  sched.resume 4 on @compute
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  sched.resume 4 on @compute
+  // W7
+  // expected-error@+1 {{'sched.pack' op cannot be deferred: only what follows from a collective can}}
+  %p = sched.pack %x on @compute when deferred : !sched.packed<<[12], f32>>
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  // W8
+  // expected-error@+1 {{'sched.compute' op makes a value again that the instance before has left to steps that are not resumed yet}}
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  sched.resume 3 on @compute
+  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  sched.resume 2 on @compute
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  // W1
+  // expected-note@+1 {{made here}}
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when last : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  // expected-error@+1 {{'sched.update' op uses in every microbatch what is made only in the last one}}
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  sched.resume 2 on @compute
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  // expected-note@+1 {{made here}}
+  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  // W1: it is not there yet
+  // expected-error@+1 {{'sched.compute' op uses in every microbatch what is made in the next one}}
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute  : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  sched.resume 2 on @compute
+  // W4
+  // expected-error@+1 {{'sched.compute' op produces a value that is neither freed nor an output}}
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  sched.resume 2 on @compute
+  // W4: only the last instance frees it
+  // expected-error@+1 {{'sched.compute' op produces a value that deferred steps use and do not free}}
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s on @compute when last : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  sched.resume 3 on @compute
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  // expected-note@+1 {{started here}}
+  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  // L4: it is in flight until the next instance
+  // expected-error@+1 {{'sched.free' op frees the input of a collective that is not waited for}}
+  sched.free %g on @compute : !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  sched.free %s on @compute when deferred : !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  sched.resume 3 on @compute
+  %c = sched.compute "aten.neg.default"(%a) {self = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %c on @compute : !sched.tensor<[12], f32>
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.stream @compute
+sched.program @count0 role <microbatch> {
+  // W5: a microbatch
+  // expected-error@+1 {{'sched.resume' op runs only in the last instance of a timeline, which is none of this program}}
+  sched.resume 1 on @compute
+}
+sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.instance<@step, 0>] {
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.stream @compute
+sched.program @count0 role <microbatch> {
+}
+// P18
+// expected-error@+1 {{'sched.program' op has other programs between its own instances in its timeline}}
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@count0, 0>, #base.instance<@step, 1>] {
+}

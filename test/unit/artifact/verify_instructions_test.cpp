@@ -334,8 +334,8 @@ TEST(Instances, TheLastOneMayDoMore) {
               setLast(s, {linear, startSum, waitSum, freeProduct, slicePart, startGather, waitGather, freePart});
             }),
             "");
-  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { instructionAt(s, linear).when = static_cast<artifact::When>(2); }),
-            "programs[0]: instructions[0]: when 2 does not exist");
+  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { instructionAt(s, linear).when = static_cast<artifact::When>(3); }),
+            "programs[0]: instructions[0]: when 3 does not exist");
 }
 
 TEST(Instances, WhatOnlyTheLastOneMakesIsMissingBefore) {

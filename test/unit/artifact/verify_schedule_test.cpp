@@ -91,9 +91,15 @@ const WrongSchedule scheduleCases[] = {
     {"TimelineEnd",
      [](ScheduleT &s) {
        addProgram(s, "count0", artifact::ProgramRole::microbatch);
-       forwardOf(s).timeline = {{0, 0}, {1, 0}};
+       forwardOf(s).timeline = {{1, 0}};
      },
      "programs[0]: timeline: it does not end with the program itself"},
+    {"TimelineBetween",
+     [](ScheduleT &s) {
+       addProgram(s, "count0", artifact::ProgramRole::microbatch);
+       forwardOf(s).timeline = {{0, 0}, {1, 0}, {0, 1}};
+     },
+     "programs[0]: timeline[1]: 'count0' runs between instances of the program"},
     {"TwoSteps",
      [](ScheduleT &s) {
        forwardOf(s).role = artifact::ProgramRole::step;

@@ -15,7 +15,9 @@
 #include "test/unit/exec/run_schedule.h"
 
 #include <atomic>
+#include <fstream>
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 using namespace meshplan;
 
@@ -45,10 +47,10 @@ public:
   }
 
   /// Addends of ranks, zero at the start of a step.
-  int accumulator(const std::string &name, std::vector<TestDim> dims) {
+  int accumulator(const std::string &name, std::vector<TestDim> dims, std::vector<std::string> partial = {"dp"}) {
     auto &accumulator = *builder.program().accumulators.emplace_back(std::make_unique<artifact::AccumulatorT>());
     accumulator.name = name;
-    return accumulator.value = builder.value(std::move(dims), DType::f64, {"dp"});
+    return accumulator.value = builder.value(std::move(dims), DType::f64, std::move(partial));
   }
 
   /// A call that changes `target` in place; the result is the target's next value.
@@ -73,6 +75,21 @@ public:
     int sum = builder.value({{3}}, DType::f64, {"dp"});
     builder.compute("aten.sum.dim_IntList", {tensorArg("self", rows), integersArg("dim", {literal(0)})}, {sum});
     return accumulate(accumulator("gradient of w", {{3}}), sum);
+  }
+
+  /// The same, with the sum over ranks in each microbatch. Its reduction is in flight when the next one begins.
+  int addReducedRows() {
+    int sum = builder.value({{3}}, DType::f64, {"dp"});
+    builder.compute("aten.sum.dim_IntList", {tensorArg("self", rows), integersArg("dim", {literal(0)})}, {sum});
+    int all = reduced(sum, {{3}}), next = accumulate(accumulator("gradient of w", {{3}}, {}), all);
+    builder.free({sum, all});
+    auto &instructions = builder.program().instructions;
+    for (size_t index = instructions.size() - 3; index < instructions.size(); ++index)
+      instructions[index]->when = artifact::When::deferred;
+    artifact::ResumeT resume;
+    resume.steps = 3;
+    instructions.insert(instructions.begin(), std::make_unique<artifact::InstructionT>())->get()->action.Set(resume);
+    return next;
   }
 
   /// An all-reduce of addends.
@@ -135,12 +152,12 @@ void addInstances(artifact::ProgramT &runner, int program) {
 
 class ProgramRunnerTest : public testing::Test {
 protected:
-  ProgramRunnerTest() {
+  explicit ProgramRunnerTest(bool defers = false) {
     Sweep step("step", artifact::ProgramRole::step);
     int w = step.builder.parameter({"w"}, {{3}}), rate = step.setting("optimizer.lr", 0.5),
-        counted = step.accumulator("count", {}), rows = step.addRows();
+        counted = step.accumulator("count", {}), rows = defers ? step.addReducedRows() : step.addRows();
     step.beginLast();
-    gradient = step.reduced(rows, {{3}});
+    gradient = defers ? rows : step.reduced(rows, {{3}});
     int count = step.reduced(counted, {}), mean = step.builder.value({{3}});
     step.builder.compute("aten.div.Tensor", {tensorArg("self", gradient), tensorArg("other", count)}, {mean});
     step.change("meshplan.sgd", w,
@@ -189,6 +206,58 @@ protected:
   at::Tensor w = at::tensor({1.0, -2.0, 0.5}, at::kDouble), x = at::arange(24, at::kDouble).reshape({8, 3}) + 1;
   at::Tensor exact = x.sum(0) / x.sum();
 };
+
+/// The gradient is reduced in each microbatch, and the reduction waited for in the next one.
+class DeferringRunnerTest : public ProgramRunnerTest {
+protected:
+  DeferringRunnerTest() : ProgramRunnerTest(/*defers=*/true) {}
+};
+
+TEST_F(DeferringRunnerTest, AllMicrobatchesCountOnce) {
+  at::Tensor trained = train([](ProgramRunner &runner) -> Status {
+    for (int step = 0; step < 3; ++step)
+      MESHPLAN_RETURN_IF_ERROR(runner.run());
+    return Status();
+  });
+  EXPECT_TRUE(at::allclose(trained, w - 1.5 * exact, 0, 1e-15));
+}
+
+TEST_F(DeferringRunnerTest, ATraceHasEachReductionOfTheMicrobatchThatStartedIt) {
+  train([](ProgramRunner &runner) -> Status {
+    Trace trace;
+    MESHPLAN_RETURN_IF_ERROR(runner.run(&trace));
+    TemporaryDirectory folder;
+    MESHPLAN_RETURN_IF_ERROR(writeTraces(folder / "t.json", std::span(&trace, 1)));
+    std::ifstream file(folder / "t.json");
+    std::vector<int64_t> reductions;
+    nlohmann::json written = nlohmann::json::parse(file);
+    for (const nlohmann::json &event : written["traceEvents"])
+      if (event["ph"] == "X" && event["name"].get<std::string>().starts_with("all_reduce"))
+        reductions.push_back(event["args"]["microbatch"]);
+    // The last one also reduces the number of samples.
+    EXPECT_THAT(reductions, testing::ElementsAre(0, 1, 2, microbatches - 1, microbatches - 1));
+    return Status();
+  });
+}
+
+TEST_F(DeferringRunnerTest, NothingIsLeftOfAStep) {
+  installPoolAllocator();
+  auto statuses = runThreads(2, {}, [&](World &world) -> Status {
+    ComputeScope scope(1);
+    auto pool = std::make_shared<MemoryPool>();
+    PoolScope pooled(pool);
+    MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(*artifact, program("step"), world));
+    MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(TensorFeed({{"w", w}})));
+    int64_t before = pool->current();
+    MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
+    MESHPLAN_RETURN_IF_ERROR(runner.run());
+    runner.rest();
+    EXPECT_EQ(pool->current(), before);
+    return Status();
+  });
+  for (const Status &status : statuses)
+    EXPECT_TRUE(status.ok()) << status.message();
+}
 
 TEST_F(ProgramRunnerTest, AllMicrobatchesCountOnce) {
   at::Tensor trained = train([](ProgramRunner &runner) { return runner.run(); });

@@ -61,12 +61,7 @@ free s1
 
 static llvm::BitVector all(const Problem &problem) { return llvm::BitVector(problem.operations.size(), true); }
 
-static int64_t stepTime(const Instances &instances) {
-  int64_t sum = 0;
-  for (auto [times, count] : llvm::zip_equal(simulate(unroll(instances), instances), repetitions(instances.count)))
-    sum += count * times.makespan;
-  return sum;
-}
+static int64_t stepTime(const Instances &instances) { return totalTime(instances, simulate(instances)); }
 
 static void expectVerified(const Instances &instances) {
   Unrolled unrolled = unroll(instances);
@@ -80,13 +75,15 @@ TEST(Unroll, WithoutDeferringInstancesFollowEachOther) {
   expectVerified(instances);
   Unrolled unrolled = unroll(instances);
   EXPECT_THAT(unrolled.begins, ElementsAre(0, 14, 28));
-  std::vector<InstanceTimes> times = simulate(unrolled, instances);
-  ASSERT_THAT(times, SizeIs(3));
+  std::vector<InstanceTimes> times = simulate(instances);
+  ASSERT_THAT(times, SizeIs(2));
   for (const InstanceTimes &each : times) {
     EXPECT_EQ(each.makespan, 140);
     EXPECT_EQ(each.exposed[2] + each.exposed[4], 50);
     EXPECT_THAT(each.busy, ElementsAre(90, 80));
   }
+  EXPECT_EQ(stepTime(instances), 5 * 140);
+  EXPECT_EQ(simulate(unrolled.problem, unrolled.solution).makespan, 3 * 140);
 }
 
 TEST(Defer, LeavesToTheNextInstanceWhatIsInFlightAtTheEnd) {
@@ -96,7 +93,7 @@ TEST(Defer, LeavesToTheNextInstanceWhatIsInFlightAtTheEnd) {
   // `wait r2, free g2, run a2, free s2` before `run b2`; `wait r1, ...` before `run b1`.
   EXPECT_THAT(instances.deferred, ElementsAre(Deferred{1, {6, 7, 8, 9}}, Deferred{3, {10, 11, 12, 13}}));
   expectVerified(instances);
-  std::vector<InstanceTimes> times = simulate(unroll(instances), instances);
+  std::vector<InstanceTimes> times = simulate(instances);
   EXPECT_EQ(times[0].makespan, 90);
   EXPECT_EQ(times[1].makespan, 90);
   EXPECT_EQ(times[2].makespan, 140) << "the last one has no next one";

@@ -30,9 +30,21 @@ TEST(StepTimesTest, AStepIsItsMicrobatchesOneAfterTheOther) {
     EXPECT_EQ(step->runs[run].microbatch, run);
     EXPECT_EQ(step->runs[run].begin, 1000 * run);
   }
-  EXPECT_FALSE(step->runs[1].program->isLast);
-  EXPECT_TRUE(step->runs[2].program->isLast);
+  EXPECT_EQ(step->runs[1].program, &programs[0]);
+  EXPECT_EQ(step->runs[2].program, &programs[1]);
   EXPECT_FALSE(stepTimes(programs, "eval"));
+}
+
+TEST(StepTimesTest, InstancesBetweenFirstAndLastHaveTimesOfTheirOwn) {
+  std::vector<ProgramTimes> programs = exampleTimes();
+  programs.insert(programs.begin() + 1, programs.front());
+  programs[1].makespan = 900;
+  programs[2].timeline.push_back({"step", 3});
+  StepTimes step = *stepTimes(programs, "step");
+  ASSERT_EQ(step.runs.size(), 4u);
+  for (size_t run = 0; run < 4; ++run)
+    EXPECT_EQ(step.runs[run].program, &programs[run == 0 ? 0 : run == 3 ? 2 : 1]) << run;
+  EXPECT_EQ(step.total, 1000 + 900 + 900 + 1000);
 }
 
 TEST(StepTimesTest, CopiesWithTheHostAreNoCommunication) {

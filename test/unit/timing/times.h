@@ -40,7 +40,6 @@ inline TimedOperation copy(const std::string &memory, int64_t begin, int64_t end
 inline std::vector<ProgramTimes> exampleTimes() {
   ProgramTimes pass;
   pass.name = "step";
-  pass.isLast = false;
   pass.trains = true;
   pass.operations = {computing("aten.mm.default", "model.layers.0.mlp", 0, 300),
                      collective("parameters", "dp", 0, 500, 200), computing("aten.view.default", "", 500, 500),
@@ -53,7 +52,6 @@ inline std::vector<ProgramTimes> exampleTimes() {
   pass.waitsForHost = 200;
   pass.forwardFlops = {{"bf16", 3e6}};
   ProgramTimes step = pass;
-  step.isLast = true;
   step.timeline = {{"step", 0}, {"step", 1}, {"step", 2}};
   step.operations.push_back(collective("gradients", "dp.tp", 300, 700, 0, 40));
   return {pass, step};

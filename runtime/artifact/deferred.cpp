@@ -1,0 +1,88 @@
+//===- deferred.cpp - what an instance leaves to the next one -------------===//
+
+#include "runtime/artifact/deferred.h"
+
+#include "runtime/artifact/vector_range.h"
+
+#include <map>
+
+using namespace meshplan;
+
+namespace {
+/// Notes the values of one instruction after the other.
+class Collector {
+public:
+  Collector(const artifact::Program &program, DeferredInstructions &deferred) : program(program), deferred(deferred) {
+    for (const artifact::Instruction &instruction : elementsOf(program.instructions()))
+      if (const artifact::Start *start = instruction.action_as_Start())
+        starts[start->sequence()] = start;
+  }
+
+  void add(size_t index, const artifact::Instruction &instruction);
+
+private:
+  void use(int32_t value) {
+    if (value >= 0 && static_cast<size_t>(value) < deferred.lastUse.size())
+      deferred.lastUse[static_cast<size_t>(value)] = static_cast<int64_t>(deferred.instructions.size()) - 1;
+  }
+  void make(int32_t value) {
+    use(value);
+    if (value >= 0 && static_cast<size_t>(value) < deferred.isMade.size())
+      deferred.isMade[static_cast<size_t>(value)] = true;
+  }
+  void useAll(const flatbuffers::Vector<int32_t> *values) {
+    for (int32_t value : elementsOf(values))
+      use(value);
+  }
+  void makeAll(const flatbuffers::Vector<int32_t> *values) {
+    for (int32_t value : elementsOf(values))
+      make(value);
+  }
+  /// A tensor of a collective, with those that are packed in it.
+  void useMoved(int32_t value) {
+    use(value);
+    if (value >= 0 && static_cast<size_t>(value) < deferred.lastUse.size())
+      useAll(program.values()->Get(static_cast<flatbuffers::uoffset_t>(value))->members());
+  }
+
+  const artifact::Program &program;
+  DeferredInstructions &deferred;
+  std::map<int64_t, const artifact::Start *> starts; // by sequence
+};
+} // namespace
+
+void Collector::add(size_t index, const artifact::Instruction &instruction) {
+  deferred.instructions.push_back(index);
+  if (const artifact::Wait *wait = instruction.action_as_Wait()) {
+    deferred.waits.insert(wait->sequence());
+    if (auto start = starts.find(wait->sequence()); start != starts.end())
+      for (int32_t value : {start->second->input(), start->second->output(), start->second->target()})
+        useMoved(value);
+  } else if (const artifact::Compute *compute = instruction.action_as_Compute()) {
+    for (const artifact::Arg &arg : elementsOf(compute->args()))
+      useAll(arg.values());
+    makeAll(compute->outputs());
+  } else if (const artifact::UnpackRun *unpack = instruction.action_as_UnpackRun()) {
+    use(unpack->input());
+    useAll(unpack->targets());
+    makeAll(unpack->outputs());
+  } else if (const artifact::Slice *slice = instruction.action_as_Slice()) {
+    use(slice->input());
+    make(slice->output());
+  } else if (const artifact::Free *free = instruction.action_as_Free()) {
+    useAll(free->values());
+  }
+}
+
+DeferredInstructions::DeferredInstructions(const artifact::Program &program) {
+  size_t values = program.values() ? program.values()->size() : 0;
+  lastUse.assign(values, -1);
+  isMade.assign(values, false);
+  Collector collector(program, *this);
+  size_t index = 0;
+  for (const artifact::Instruction &instruction : elementsOf(program.instructions())) {
+    if (instruction.when() == artifact::When::deferred)
+      collector.add(index, instruction);
+    ++index;
+  }
+}

@@ -354,7 +354,7 @@ LogicalResult ProgramVerifier::overwrite(Operation &step, Value value) {
 /// P8: a value is in at most one buffer.
 LogicalResult ProgramVerifier::verifyBuffer(BufferOp buffer) {
   for (auto [position, value] : llvm::enumerate(buffer.getValues()))
-    if (auto [other, isNew] = buffers.try_emplace(value, buffer, position); !isNew)
+    if (auto [other, isNew] = buffers.try_emplace(value, buffer, position); !isNew && other->second.first != buffer)
       return buffer.emitOpError("holds a value that another buffer holds").attachNote(other->second.first.getLoc())
              << "the other one is here";
   return success();

@@ -12,10 +12,13 @@ namespace {
 /// Notes the values of one instruction after the other.
 class Collector {
 public:
-  Collector(const artifact::Program &program, DeferredInstructions &deferred) : program(program), deferred(deferred) {
-    for (const artifact::Instruction &instruction : elementsOf(program.instructions()))
+  Collector(const artifact::Program &program, DeferredInstructions &deferred) : deferred(deferred) {
+    for (const artifact::Instruction &instruction : elementsOf(program.instructions())) {
       if (const artifact::Start *start = instruction.action_as_Start())
         starts[start->sequence()] = start;
+      if (const artifact::PackRun *pack = instruction.action_as_PackRun(); pack && pack->in_place())
+        inPlace[pack->output()] = pack;
+    }
   }
 
   void add(size_t index, const artifact::Instruction &instruction);
@@ -38,16 +41,16 @@ private:
     for (int32_t value : elementsOf(values))
       make(value);
   }
-  /// A tensor of a collective, with those that are packed in it.
+  /// A tensor of a collective, with those that it is the memory of.
   void useMoved(int32_t value) {
     use(value);
-    if (value >= 0 && static_cast<size_t>(value) < deferred.lastUse.size())
-      useAll(program.values()->Get(static_cast<flatbuffers::uoffset_t>(value))->members());
+    if (auto pack = inPlace.find(value); pack != inPlace.end())
+      useAll(pack->second->inputs());
   }
 
-  const artifact::Program &program;
   DeferredInstructions &deferred;
-  std::map<int64_t, const artifact::Start *> starts; // by sequence
+  std::map<int64_t, const artifact::Start *> starts;    // by sequence
+  std::map<int32_t, const artifact::PackRun *> inPlace; // by output
 };
 } // namespace
 

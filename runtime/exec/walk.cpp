@@ -172,7 +172,7 @@ Status Walk::runSteps(bool isLast, Trace *trace, const Observer *observer) {
     if (isOfLast[index] && !isLast)
       continue;
     if (resumes[index] > 0) {
-      MESHPLAN_RETURN_IF_ERROR(resume(resumes[index], resumed, recorded));
+      MESHPLAN_RETURN_IF_ERROR(resume(resumes[index], resumed));
       continue;
     }
     // Verification guarantees that instances before the last one change no parameter and no state.
@@ -242,16 +242,25 @@ Status Walk::run(Trace *trace, const Observer *observer) {
 Status Walk::runEarlier(Trace *trace) { return runInstance(/*isLast=*/false, trace, /*observer=*/nullptr); }
 
 /// Runs the next `steps` deferred steps of the instance before; `next` is the first of them.
-Status Walk::resume(size_t steps, size_t &next, TraceRecorder *recorder) {
+Status Walk::resume(size_t steps, size_t &next) {
   size_t first = std::exchange(next, next + steps);
   if (microbatchNumber == 0)
     return Status();
+  std::span<const size_t> resumed = std::span(deferred.instructions).subspan(first, steps);
+  MESHPLAN_RETURN_IF_ERROR(setMicrobatch(microbatchNumber - 1, resumed));
+  for (size_t index : resumed)
+    MESHPLAN_RETURN_IF_ERROR(runStep(index, recorder.get()));
+  return setMicrobatch(microbatchNumber, resumed);
+}
+
+/// What follows belongs to this microbatch: random numbers and slices of the batch depend on it.
+Status Walk::setMicrobatch(int64_t number, std::span<const size_t> steps) {
+  settings.setMicrobatch(number);
+  MESHPLAN_RETURN_IF_ERROR(settings.write(stepsDone, values));
+  for (size_t index : steps)
+    MESHPLAN_RETURN_IF_ERROR(program[index]->begin(number));
   if (recorder)
-    recorder->setMicrobatch(microbatchNumber - 1);
-  for (size_t each = first; each < next; ++each)
-    MESHPLAN_RETURN_IF_ERROR(runStep(deferred.instructions[each], recorder));
-  if (recorder)
-    recorder->setMicrobatch(microbatchNumber);
+    recorder->setMicrobatch(number);
   return Status();
 }
 

@@ -115,7 +115,8 @@ private:
   Status runStep(size_t index, TraceRecorder *recorder);
   Status runUpdate(size_t index, int64_t uncounted, TraceRecorder *recorder);
   void beginValues();
-  Status resume(size_t steps, size_t &next, TraceRecorder *recorder);
+  Status resume(size_t steps, size_t &next);
+  Status setMicrobatch(int64_t number, std::span<const size_t> steps);
   Status runInstance(bool isLast, Trace *trace, const Observer *observer);
   Status runSteps(bool isLast, Trace *trace, const Observer *observer);
   Status finish();

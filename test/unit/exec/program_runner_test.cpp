@@ -31,10 +31,11 @@ public:
   Sweep(const std::string &name, artifact::ProgramRole role) {
     builder.program().name = name;
     builder.program().role = role;
-    int x = builder.input("x", {{8, {"dp"}}, {3}}), number = setting("microbatch", 0);
+    int x = builder.input("x", {{8, {"dp"}}, {3}});
+    microbatch = setting("microbatch", 0);
     rows = builder.value({{8 / microbatches, {"dp"}}, {3}});
     builder.compute("meshplan.take_microbatch",
-                    {tensorArg("self", x), tensorArg("index", number), integerArg("dim", literal(0)),
+                    {tensorArg("self", x), tensorArg("index", microbatch), integerArg("dim", literal(0)),
                      integerArg("count", literal(microbatches))},
                     {rows});
   }
@@ -77,17 +78,21 @@ public:
     return accumulate(accumulator("gradient of w", {{3}}), sum);
   }
 
-  /// The same, with the sum over ranks in each microbatch. Its reduction is in flight when the next one begins.
+  /// The same, with the sum over ranks in each microbatch, times the number of the microbatch. Its reduction is in
+  /// flight when the next one begins.
   int addReducedRows() {
     int sum = builder.value({{3}}, DType::f64, {"dp"});
     builder.compute("aten.sum.dim_IntList", {tensorArg("self", rows), integersArg("dim", {literal(0)})}, {sum});
-    int all = reduced(sum, {{3}}), next = accumulate(accumulator("gradient of w", {{3}}, {}), all);
-    builder.free({sum, all});
+    int all = reduced(sum, {{3}}), numbered = builder.value({{3}});
+    // What is deferred may depend on the microbatch, as a dropout does.
+    builder.compute("aten.mul.Tensor", {tensorArg("self", all), tensorArg("other", microbatch)}, {numbered});
+    int next = accumulate(accumulator("gradient of w", {{3}}, {}), numbered);
+    builder.free({sum, all, numbered});
     auto &instructions = builder.program().instructions;
-    for (size_t index = instructions.size() - 3; index < instructions.size(); ++index)
+    for (size_t index = instructions.size() - 4; index < instructions.size(); ++index)
       instructions[index]->when = artifact::When::deferred;
     artifact::ResumeT resume;
-    resume.steps = 3;
+    resume.steps = 4;
     instructions.insert(instructions.begin(), std::make_unique<artifact::InstructionT>())->get()->action.Set(resume);
     return next;
   }
@@ -117,7 +122,7 @@ public:
   }
 
   ScheduleBuilder builder{{{"dp", 2}}};
-  int rows;
+  int rows, microbatch;
   size_t always = 0; ///< number of instructions that every instance runs
 };
 
@@ -210,7 +215,11 @@ protected:
 /// The gradient is reduced in each microbatch, and the reduction waited for in the next one.
 class DeferringRunnerTest : public ProgramRunnerTest {
 protected:
-  DeferringRunnerTest() : ProgramRunnerTest(/*defers=*/true) {}
+  DeferringRunnerTest() : ProgramRunnerTest(/*defers=*/true) {
+    // Each rank has a row of each microbatch.
+    at::Tensor numbers = at::arange(microbatches, at::kDouble).reshape({1, microbatches, 1});
+    exact = (x.reshape({2, microbatches, 3}) * numbers).sum(at::IntArrayRef({0, 1})) / x.sum();
+  }
 };
 
 TEST_F(DeferringRunnerTest, AllMicrobatchesCountOnce) {

@@ -1,8 +1,8 @@
 //===- defer.cpp - collectives in flight across instances -----------------===//
 //
-// Example: the list of a step of three microbatches, with times. `b1`, `b2` are the backward passes of two layers, `r1`,
-// `r2` the reductions of their gradients, of 40 each, `a1`, `a2` the additions to the accumulators; computing takes 30
-// each, but 0 for the additions.
+// Example: the list of a step of three microbatches, with times. `b1`, `b2` are the backward passes of two layers,
+// `r1`, `r2` the reductions of their gradients, of 40 each, `a1`, `a2` the additions to the accumulators; computing
+// takes 30 each, but 0 for the additions.
 //
 //   run f, run b2, start r2, run b1, start r1, wait r2, run a2, wait r1, run a1
 //
@@ -46,7 +46,7 @@ private:
   Timeline simulateInstance(const std::vector<bool> &isDeferred) const;
   int64_t endOfBody(const Timeline &times, const std::vector<bool> &isDeferred) const;
   std::vector<Deferred> group(const std::vector<bool> &isDeferred, const Timeline &times, int64_t bodyEnd) const;
-  size_t latestPlace(const Deferred &deferred) const;
+  size_t latestPosition(const Deferred &deferred) const;
 
   Instances &instances;
   const Problem &problem;
@@ -54,7 +54,7 @@ private:
   std::vector<llvm::SmallVector<unsigned, 2>> dependents; ///< of each operation, in every instance
   BitVector isWhole;    ///< buffers: permanent ones, and what instances before the last one make in place of these
   BitVector candidates; ///< collectives that can be deferred
-  std::vector<BitVector> following;                       ///< by operation: what follows from a candidate, itself included
+  std::vector<BitVector> following; ///< by operation: what follows from a candidate, itself included
 };
 } // namespace
 
@@ -155,8 +155,8 @@ int64_t Deferral::endOfBody(const Timeline &times, const std::vector<bool> &isDe
   return end;
 }
 
-/// The last place in the next instance at which deferred steps may stand.
-size_t Deferral::latestPlace(const Deferred &deferred) const {
+/// The last position in the next instance at which deferred steps may stand.
+size_t Deferral::latestPosition(const Deferred &deferred) const {
   BitVector temporaries(problem.buffers.size()), read(problem.buffers.size()), written(problem.buffers.size());
   for (size_t position : deferred.steps) {
     Step step = solution.steps[position];
@@ -180,7 +180,7 @@ size_t Deferral::latestPlace(const Deferred &deferred) const {
     return llvm::any_of(operation.produced, [&](unsigned buffer) { return temporaries[buffer]; }) ||
            isOf(operation.consumed, written) || isOf(operation.overwritten, read);
   };
-  // Also those that are deferred themselves: the last instance runs them at their place.
+  // Also those that are deferred themselves: the last instance runs them in its list.
   for (auto [position, step] : llvm::enumerate(solution.steps))
     if ((step.kind == StepKind::run || step.kind == StepKind::start) && instances.isOfEvery(position) &&
         conflicts(problem.operations[step.index]))
@@ -188,7 +188,7 @@ size_t Deferral::latestPlace(const Deferred &deferred) const {
   return solution.steps.size();
 }
 
-/// Groups of deferred steps, one for each wait, at the places where their collectives are over.
+/// Groups of deferred steps, one for each wait, at the positions where their collectives are over.
 std::vector<Deferred> Deferral::group(const std::vector<bool> &isDeferred, const Timeline &times,
                                       int64_t bodyEnd) const {
   std::vector<Deferred> groups;
@@ -204,20 +204,20 @@ std::vector<Deferred> Deferral::group(const std::vector<bool> &isDeferred, const
     if (step.kind == StepKind::wait)
       left.back() = times.operations[step.index].end - bodyEnd;
   }
-  size_t place = 0, latest = solution.steps.size();
+  size_t before = 0, latest = solution.steps.size();
   // From the last group: each must stand before those that come after it.
-  std::vector<size_t> latestPlaces(groups.size());
+  std::vector<size_t> latestPositions(groups.size());
   for (size_t index = groups.size(); index-- > 0;)
-    latestPlaces[index] = latest = std::min(latest, latestPlace(groups[index]));
+    latestPositions[index] = latest = std::min(latest, latestPosition(groups[index]));
   for (auto [index, each] : llvm::enumerate(groups)) {
     auto isOver = [&](size_t position) {
       Step step = solution.steps[position];
       return step.kind == StepKind::run && instances.isOfEvery(position) && !isDeferred[position] &&
              times.operations[step.index].begin >= left[index];
     };
-    while (place < latestPlaces[index] && !isOver(place))
-      ++place;
-    each.before = place;
+    while (before < latestPositions[index] && !isOver(before))
+      ++before;
+    each.before = before;
   }
   return groups;
 }

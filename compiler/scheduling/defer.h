@@ -15,12 +15,12 @@ namespace meshplan::scheduling {
 /// has run are deferred, with their wait, what follows from it, and the frees of what they use. They stand in the next
 /// instance where the collective is over, as far as that is known from the times of one instance alone, but before
 ///
-/// - a step that makes one of their temporaries anew,
+/// - a step that makes one of their temporaries for the next instance,
 /// - a step that uses what they write, or writes what they use, and outlives an instance: an accumulator, a storage.
 ///
-/// Deferring is dropped if it does not shorten the step, or if an instance would hold more than `memoryLimit`, also with
-/// everything deferred at the begin of the next instance. The lists of all instances together pass verify(). Fails if
-/// they do not, which is a defect of this function.
+/// Deferring is dropped if it does not shorten the step, or if an instance would hold more than `memoryLimit`, also
+/// with everything deferred at the begin of the next instance. The lists of all instances together pass verify(). Fails
+/// if they do not, which is a defect of this function.
 llvm::Error defer(Instances &instances);
 
 } // namespace meshplan::scheduling

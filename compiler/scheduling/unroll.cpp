@@ -27,7 +27,8 @@ namespace {
 class Unroller {
 public:
   explicit Unroller(const Instances &instances)
-      : instances(instances), problem(instances.problem), isDeferred(markDeferred(instances)), current(problem.buffers.size()) {
+      : instances(instances), problem(instances.problem), isDeferred(markDeferred(instances)),
+        current(problem.buffers.size()) {
     unrolled.problem = problem;
     unrolled.problem.buffers.clear();
     unrolled.problem.operations.clear();
@@ -174,8 +175,8 @@ static InstanceTimes simulateAlone(const Instances &instances, bool isLast) {
     if (isLast || instances.isOfEvery(step))
       own.steps.push_back(solution.steps[step]);
   Timeline times = simulate(instances.problem, own);
-  return {std::move(times.operations), std::move(times.waits), std::move(times.exposed), std::move(times.busy),
-          times.makespan, times.waitsForHost};
+  return {std::move(times.operations), std::move(times.waits), std::move(times.exposed),
+          std::move(times.busy),       times.makespan,         times.waitsForHost};
 }
 
 static std::vector<InstanceTimes> simulateUnrolled(const Instances &instances) {

@@ -9,7 +9,7 @@
 //   run f                      f0 b0 | f1 b1 | f2 b2 u2      the lane of computing, if nothing is deferred:
 //   run b                           r0 a0   r1 a1  r2 a2     each addition waits for its reduction
 //   start r
-//   wait r    deferred         f0 b0 f1 a0 b1 f2 a1 b2 a2 u2 with `wait r` and `run a` deferred to a place behind f:
+//   wait r    deferred         f0 b0 f1 a0 b1 f2 a1 b2 a2 u2 with `wait r` and `run a` deferred until after f:
 //   run a     deferred               r0       r1      r2     the reduction runs beside the next forward pass
 //   run u     last
 //
@@ -41,7 +41,7 @@ struct Instances {
   Instances(const Problem &problem, const Solution &solution, llvm::BitVector every, int64_t count)
       : problem(problem), solution(solution), every(std::move(every)), count(count), producers(problem.producers()) {}
 
-  /// True if instances before the last one have the step, at its place or deferred.
+  /// True if instances before the last one have the step, in their order or deferred.
   bool isOfEvery(size_t step) const {
     Step own = solution.steps[step];
     // A temporary is freed by the instance that makes it.
@@ -70,7 +70,7 @@ struct Unrolled {
 /// The first, the last and, of more than two, one instance between them: all others are as this one.
 Unrolled unroll(const Instances &instances);
 
-/// What simulate() says of one of the instances that unroll() makes.
+/// The times of one kind of instance.
 struct InstanceTimes {
   /// By operation of the problem of one instance, from the beginning of the instance that starts it: what is deferred
   /// ends after it. Empty for operations that it does not have.
@@ -80,8 +80,8 @@ struct InstanceTimes {
   int64_t waitsForHost = 0;
 };
 
-/// The times of the kinds of instances, in their order: of the only one; of all before the last, and of the last; or, if
-/// something is deferred and there are more than two, of the first, of those between, and of the last.
+/// The times of the kinds of instances, in their order: of the only one; of all before the last, and of the last; or,
+/// if something is deferred and there are more than two, of the first, of those between, and of the last.
 std::vector<InstanceTimes> simulate(const Instances &instances);
 
 /// The time of all instances. `times` are those of simulate().

@@ -47,8 +47,8 @@ struct Instance {
   int64_t microbatch = 0;
 };
 
-/// One kind of instance of a program. A program has one, or two: all instances before the last one, and the last one; or,
-/// if collectives are in flight between instances, three: the first, those between, and the last.
+/// One kind of instance of a program. A program has one, or two: all instances before the last one, and the last one;
+/// or, if collectives are in flight between instances, three: the first, those between, and the last.
 struct ProgramTimes {
   std::string name;
   std::vector<Instance>

@@ -63,8 +63,9 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
     the instances of the program itself. The other programs in it have the role `microbatch`, and run nowhere else. An instance of
     microbatch m has m as the setting `microbatch`; the microbatches of each program are 0, 1, ... in this order.
 
-    One body serves all instances: steps `when last` run only in the last one. Steps `when deferred` run at their place
-    in the last one too; those of an instance before it run in the next one, where a `sched.resume` is. Accumulators
+    One body serves all instances: steps `when last` run only in the last one. The last one also runs
+    steps `when deferred` where they stand; those of an instance before it run in the next one, where a `sched.resume`
+    is. Accumulators
     have the values of their updates after every instance, or after what it has deferred; other updates and outputs are
     those of the last one.
 

@@ -14,7 +14,7 @@
 //   L3, L5          what the run owns is not freed; everything else is, or is an output or an update
 //   W1, W3, W4      the same holds in instances before the last one
 //   W2              of what outlives them, instances before the last one change accumulators only
-//   W6, W7, W8      what an instance defers is resumed, once, before it is made again
+//   W6, W7, W8      what an instance defers is resumed, once, before its values are defined by the next one
 //   W5, P14 to P18  `when` and timelines mean something
 //
 //===----------------------------------------------------------------------===//
@@ -63,11 +63,11 @@ private:
   LogicalResult verifyEnd();
 
   ProgramOp program;
-  SmallVector<Operation *> deferred;           ///< steps, in their order
-  bool isLast = true;                          ///< the instance that is walked
-  bool isResuming = false;                     ///< the step is one of the instance before
-  size_t resumed = 0;                          ///< of `deferred`
-  DenseMap<Value, unsigned> left;              ///< by value: steps that use it, of the instance before, to be resumed
+  SmallVector<Operation *> deferred; ///< steps, in their order
+  bool isLast = true;                ///< the instance that is walked
+  bool isResuming = false;           ///< the step is one of the instance before
+  size_t resumed = 0;                ///< of `deferred`
+  DenseMap<Value, unsigned> left;    ///< by value: steps that use it, of the instance before, to be resumed
   SmallVector<int64_t> meshSizes;
   llvm::StringMap<CommunicatorOp> communicators;
   llvm::StringSet<> streams;
@@ -127,9 +127,7 @@ ProgramVerifier::ProgramVerifier(ProgramOp program) : program(program), meshSize
 }
 
 /// True for what a run makes, and has to free.
-static bool isMade(Value value) {
-  return isa<ComputeOp, SliceOp, WaitOp, PackOp, UnpackOp>(value.getDefiningOp());
-}
+static bool isMade(Value value) { return isa<ComputeOp, SliceOp, WaitOp, PackOp, UnpackOp>(value.getDefiningOp()); }
 
 static bool isUpdate(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<UpdateOp>(user); });
@@ -245,7 +243,8 @@ LogicalResult ProgramVerifier::verifyStep(Operation &step) {
     if (auto type = dyn_cast<ShardedTensorType>(result.getType()); type && failed(verifyLayout(step, type)))
       return failure();
     if (!isResuming && isMade(result) && left.contains(result)) // W8
-      return step.emitOpError("makes a value again that the instance before has left to steps that are not resumed yet");
+      return step.emitOpError(
+          "makes a value again that the instance before has left to steps that are not resumed yet");
   }
   if (failed(verifyInstance(step)))
     return failure();
@@ -505,7 +504,8 @@ LogicalResult ProgramVerifier::verifyEnd() {
     if (!runs(step))
       continue;
     for (Value result : step.getResults())
-      if (isMade(result) && !freed.contains(result) && !outputs.contains(result) && !leftLater.contains(result)) // W4 before the last instance
+      if (isMade(result) && !freed.contains(result) && !outputs.contains(result) &&
+          !leftLater.contains(result)) // W4 before the last instance
         return step.emitOpError() << "produces a value that is neither freed nor an output"
                                   << (isLast ? "" : " before the last microbatch");
   }

@@ -54,8 +54,8 @@ public:
     }
   }
 
-  /// Walks an instance, with the values that are defined before its first instruction. `isFollowing` if another one came
-  /// before it.
+  /// Walks an instance, with the values that are defined before its first instruction. `isFollowing` if another one
+  /// came before it.
   Status instance(std::span<const int32_t> given, bool isLast, bool isFollowing);
 
   bool defers() const { return !deferred.instructions.empty(); }

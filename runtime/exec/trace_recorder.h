@@ -12,10 +12,10 @@
 
 namespace meshplan {
 
-/// Adds the instructions of the instances of a program, one after the other, to a trace. The estimated timeline has the same events
-/// (compiler/timing/estimated_trace.h): operators and copies, each collective, and the time in which the rank waits for
-/// it. On a GPU these are the times at which its stream passes the instructions, not those at which the host enqueues
-/// them.
+/// Adds the instructions of the instances of a program, one after the other, to a trace. The estimated timeline has the
+/// same events (compiler/timing/estimated_trace.h): operators and copies, each collective, and the time in which the
+/// rank waits for it. On a GPU these are the times at which its stream passes the instructions, not those at which the
+/// host enqueues them.
 class TraceRecorder {
 public:
   /// Both must outlive the recorder.
@@ -54,10 +54,10 @@ private:
   const RankView &view;
   int64_t microbatch = 0;
   Trace &trace;
-  std::optional<DeviceMarks> marks;      ///< of the instance, on a GPU: one before its first instruction, one after each
-  std::vector<Enqueued> enqueued;        ///< on a GPU, by mark
-  std::vector<trace_form::Label> labels; ///< by instruction
-  std::map<int64_t, Started> started;    ///< by sequence
+  std::optional<DeviceMarks> marks; ///< of the instance, on a GPU: one before its first instruction, one after each
+  std::vector<Enqueued> enqueued;   ///< on a GPU, by mark
+  std::vector<trace_form::Label> labels;                    ///< by instruction
+  std::map<int64_t, Started> started;                       ///< by sequence
   std::map<std::string, Trace::Clock::time_point> laneEnds; ///< by lane: end of its last collective or copy
 };
 

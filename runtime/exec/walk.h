@@ -126,10 +126,10 @@ private:
   HeldTensors held;           // by index into Program.values
   std::vector<Tensor> values; // by index into Program.values
   std::vector<std::unique_ptr<Step>> program;
-  std::vector<bool> isOfLast; // by index into `program`: only the last instance runs it at its place
+  std::vector<bool> isOfLast; // by index into `program`: only the last instance runs it where it stands
   DeferredInstructions deferred;
   std::vector<size_t> resumes; // by index into `program`: how many deferred steps of the instance before it runs
-  size_t firstUpdate = 0;     // index into `program`
+  size_t firstUpdate = 0;      // index into `program`
   std::vector<const artifact::Update *> updates, accumulations; // all, and those of accumulators
   std::function<Status()> updatesBegin;
   Settings settings;

@@ -147,7 +147,8 @@ int64_t transposedGradientBytes(const CallView &call, ArrayRef<unsigned> wanted)
   backward.kind = ConvolutionKind::direct;
   std::swap(backward.source, backward.result);
   backward.isSourceChannelsLast = false;
-  // The gradient of the input is a direct convolution of that of the result; that of the weight has a kernel of its own.
+  // The gradient of the input is a direct convolution of that of the result; that of the weight has a kernel of its
+  // own.
   auto wants = [&](StringRef name) {
     std::optional<unsigned> operand = call.getOperand(name);
     return operand && llvm::is_contained(wanted, *operand);

@@ -438,8 +438,7 @@ void ProgramWriter::writeFrees(size_t position, size_t count) {
     SmallVector<Value> dead;
     sched::ResumeOp resume;
     for (size_t each = position; each < position + count; ++each)
-      if (unsigned buffer = instances.solution.steps[each].index;
-          whenOf(each) == when && instances.producers[buffer]) {
+      if (unsigned buffer = instances.solution.steps[each].index; whenOf(each) == when && instances.producers[buffer]) {
         dead.push_back(valueOf(buffer));
         resume = resumeOf[each];
       }

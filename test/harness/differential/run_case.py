@@ -38,6 +38,7 @@ from harness.reference.deviations import MOST_DRAWS, Deviation, beside, largest_
 from harness.reference.forward import Reference
 from harness.tensors import differing
 
+SLOW_NETWORK = Path(__file__).parent / "slow_network.json"
 TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped
 
 RIGHT, REFUSED, WRONG, INVALID, WRITTEN = "right", "refused", "wrong", "invalid", "written"
@@ -188,10 +189,20 @@ def unshared(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     }
 
 
+def compile_options(drawn: case.Case, device: str) -> list[str]:
+    """How the schedule is found, and for which machines. A slow network leaves collectives in flight between
+    microbatches."""
+    choice = zlib.crc32(f"{drawn.seed} schedule".encode()) % 6
+    if choice < 2:
+        return ["--schedule", ("program", "search")[choice]]
+    return ["--cluster", str(SLOW_NETWORK)] if choice < 4 and device == "cpu" else []
+
+
 def compile_plan(programs: Programs, base: Path, drawn: case.Case) -> set[Cell]:
     """What the case reaches: operators by its layouts, or statements of training."""
     plan, schedule = str(base.with_suffix(".plan")), str(base.with_suffix(".sched"))
-    result = call([programs.meshplan, "compile", plan, "--device", programs.device, "-o", schedule])
+    options = ["--device", programs.device, *compile_options(drawn, programs.device)]
+    result = call([programs.meshplan, "compile", plan, *options, "-o", schedule])
     if result.returncode != 0:
         reason = reason_of(result.stderr) if result.returncode == 1 else ""
         if reason:

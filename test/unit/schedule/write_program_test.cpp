@@ -53,7 +53,8 @@ protected:
     builder.setInsertionPointToEnd(owner->getBody());
     if (mesh())
       writeDeclarations(builder, mesh(), communicators);
-    writeProgram(builder, function(), *projection, solution, layouts);
+    Instances instances(projection->problem, solution, llvm::BitVector(projection->problem.operations.size(), true), 1);
+    writeProgram(builder, function(), *projection, instances, simulate(instances), layouts);
     function().erase(); // the program has the same name
     EXPECT_TRUE(succeeded(mlir::verify(*owner)));
     std::vector<std::string> lines;

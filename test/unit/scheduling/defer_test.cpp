@@ -98,7 +98,7 @@ TEST(Defer, LeavesToTheNextInstanceWhatIsInFlightAtTheEnd) {
   EXPECT_EQ(times[1].makespan, 90);
   EXPECT_EQ(times[2].makespan, 140) << "the last one has no next one";
   EXPECT_EQ(times[0].exposed[2] + times[0].exposed[4], 0);
-  // r1 begins behind r2 and ends in the next instance.
+  // r1 begins after r2 and ends in the next instance.
   EXPECT_EQ(times[0].operations[4].begin, 100);
   EXPECT_EQ(times[0].operations[4].end, 140);
 }

@@ -3,7 +3,8 @@
 // RUN: meshplan-opt %s --schedule=solver=program | FileCheck %s --check-prefix=PROGRAM
 
 // The gradient is reduced in each microbatch and added to an accumulator. Nothing is left to run beside the reduction, so
-// its wait and the addition run in the next microbatch, beside `cos`.
+// its wait and the addition run in the next microbatch, beside `cos`. The last one holds three temporaries, which leaves
+// memory for the two of the reduction and the result of `cos`.
 !x = tensor<1048576xf32, #plan.sharding<[{}]>>
 !part = tensor<1048576xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 !number = tensor<f64, #plan.sharding<[]>>
@@ -30,6 +31,9 @@ func.func @step(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], p
   %g = plan.call "aten.cos.default"(%x) {self = #base.operand<0>} : (!x) -> !part
   %t = plan.all_reduce %g [#plan.axis<"dp">] : !part -> !x
   %s = plan.call "meshplan.accumulate"(%sum, %t) {self = #base.operand<0>, addend = #base.operand<1>} backward : (!x, !x) -> !x
-  %n = plan.call "meshplan.sgd"(%w, %s, %r) {parameter = #base.operand<0>, gradient = #base.operand<1>, learning_rate = #base.operand<2>} : (!x, !x, !number) -> !x
+  %u = plan.call "aten.neg.default"(%s) {self = #base.operand<0>} : (!x) -> !x
+  %v = plan.call "aten.exp.default"(%s) {self = #base.operand<0>} : (!x) -> !x
+  %d = plan.call "aten.sub.Tensor"(%u, %v) {self = #base.operand<0>, other = #base.operand<1>} : (!x, !x) -> !x
+  %n = plan.call "meshplan.sgd"(%w, %d, %r) {parameter = #base.operand<0>, gradient = #base.operand<1>, learning_rate = #base.operand<2>} : (!x, !x, !number) -> !x
   return %n, %s : !x, !x
 }

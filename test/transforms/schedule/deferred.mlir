@@ -3,8 +3,8 @@
 // RUN: meshplan-opt %s --schedule=solver=program | FileCheck %s --check-prefix=PROGRAM
 
 // The gradient is reduced in each microbatch and added to an accumulator. Nothing is left to run beside the reduction, so
-// its wait and the addition run in the next microbatch, beside `cos`. The last one holds three temporaries, which leaves
-// memory for the two of the reduction and the result of `cos`.
+// its wait and the addition run in the next microbatch, after `sin`. The last one holds three temporaries, which leaves
+// memory for the two of the reduction beside the result of `sin`. `cos` makes the gradient again, so it comes later.
 !x = tensor<1048576xf32, #plan.sharding<[{}]>>
 !part = tensor<1048576xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 !number = tensor<f64, #plan.sharding<[]>>
@@ -12,12 +12,12 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 
 // CHECK-LABEL: sched.program @step role <step>
 // CHECK: %[[SUM:.*]] = sched.state "sum"
-// CHECK: sched.resume 3 on @compute
+// CHECK: sched.compute "aten.sin.default"
+// CHECK-NEXT: sched.resume 4 on @compute
 // CHECK: %[[G:.*]] = sched.compute "aten.cos.default"
 // CHECK: %[[T:.*]] = sched.start all_reduce %[[G]] over @dp
 // CHECK: %[[R:.*]] = sched.wait %[[T]] on @compute when deferred
 // CHECK: %[[S:.*]] = sched.compute "meshplan.accumulate"(%[[SUM]], %[[R]]) {{.*}} on @compute when deferred
-// CHECK: sched.free {{.*}} on @compute when deferred
 // CHECK: sched.compute "meshplan.sgd"({{.*}} on @compute when last
 // CHECK: sched.update %[[S]] to %[[SUM]]
 // The order of the program is the one in which it is written.
@@ -28,7 +28,8 @@ func.func @step(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"], p
                 %r: !number {plan.kind = #plan.kind<setting>, plan.names = ["optimizer.lr"], plan.value = 0.5 : f64})
     -> (!x {plan.updates = #plan.argument<parameter "w">}, !x {plan.updates = #plan.argument<accumulator "sum">})
     attributes {plan.role = #base.role<step>, plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>]} {
-  %g = plan.call "aten.cos.default"(%x) {self = #base.operand<0>} : (!x) -> !part
+  %h = plan.call "aten.sin.default"(%x) {self = #base.operand<0>} : (!x) -> !x
+  %g = plan.call "aten.cos.default"(%h) {self = #base.operand<0>} : (!x) -> !part
   %t = plan.all_reduce %g [#plan.axis<"dp">] : !part -> !x
   %s = plan.call "meshplan.accumulate"(%sum, %t) {self = #base.operand<0>, addend = #base.operand<1>} backward : (!x, !x) -> !x
   %u = plan.call "aten.neg.default"(%s) {self = #base.operand<0>} : (!x) -> !x

@@ -59,6 +59,7 @@ private:
   SmallVector<int64_t> meshSizes;
   llvm::StringMap<CommunicatorOp> communicators;
   llvm::StringSet<> streams;
+  llvm::StringSet<> parameters; ///< by first name
   DenseSet<Type> knownLayouts;
   int64_t nextSequence = 0;
   /// The free of each value that has been freed.
@@ -109,6 +110,8 @@ LogicalResult ProgramVerifier::verify() {
     else if (auto stream = dyn_cast<StreamOp>(op))
       streams.insert(stream.getSymName());
   }
+  for (auto parameter : program.getBody().getOps<ParameterOp>())
+    parameters.insert(cast<StringAttr>(parameter.getNames()[0]).getValue());
   for (Operation &step : program.getBody().front())
     if (runs(step) && failed(verifyStep(step)))
       return failure();
@@ -189,6 +192,10 @@ LogicalResult ProgramVerifier::verifyNames(Operation &step) {
   auto communicator = step.getAttrOfType<FlatSymbolRefAttr>("communicator");
   if (communicator && !communicators.contains(communicator.getValue())) // P4
     return step.emitOpError() << "uses the unknown communicator " << communicator;
+  auto state = dyn_cast<StateOp>(step);
+  if (state && state.getParameter() && !parameters.contains(*state.getParameter())) // P18
+    return step.emitOpError() << "is a state of '" << *state.getParameter()
+                              << "', which is not the first name of a parameter of the program";
   return success();
 }
 

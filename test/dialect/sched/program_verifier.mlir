@@ -679,6 +679,17 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.program @step role <step> {
+  %w = sched.parameter ["w", "tied"] trainable : <[12], f32>
+  %m = sched.state "w.exp_avg" of "w" : <[12], f32>
+  // P18
+  // expected-error@+1 {{'sched.state' op is a state of 'tied', which is not the first name of a parameter of the program}}
+  %v = sched.state "tied.exp_avg" of "tied" : <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.stream @compute
 sched.stream @communication

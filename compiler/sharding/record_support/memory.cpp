@@ -1,4 +1,13 @@
 //===- memory.cpp - copies of strided operands in kernels -----------------===//
+//
+// Temporary memory of kernels follows from the strides of their operands: most kernels copy an operand that is not in
+// the order that they read. What ATen does is not documented, so each rule here is what its source does on a CPU, and a
+// test compares the planned with the allocated memory (test/lib/strides).
+//
+// Example: the weight of `linear` as a transposed view of a [8, 4] tensor has strides [1, 8]. BLAS takes it as it is
+// (matrixBytes is 0), while a convolution copies its whole input first (contiguousBytes).
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/cost.h"

@@ -1,4 +1,12 @@
 //===- init.cpp - the init entry of each parameter ---------------------------===//
+//
+// As with styles (bind/claims.h), the entry that names fewest parameters gives a parameter its values, and it must say
+// so with `override`. Unlike there, every parameter must have an entry: without weights there is nothing to fall back
+// on.
+//
+// Example: `init { **.weight normal 0.02; override lm_head.weight normal 0.01; rest zeros }`.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/layer_names.h"

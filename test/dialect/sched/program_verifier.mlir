@@ -567,6 +567,7 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %w = sched.parameter ["w"] : <[12], f32>
   %m = sched.state "w.m" of "w" : <[12], f32>
   %v = sched.slice %m on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
   // W2: a view of a state

@@ -1,4 +1,11 @@
 //===- automodel.cpp - recipes of NeMo Automodel --------------------------===//
+//
+// Each section of a recipe has its options, each with the function that translates it, the options that are known and
+// change nothing in a plan (the archive determines them, or the run), and the options that would change the training
+// and have no counterpart, which are warned about where they are set. Settings that need two options, such as the
+// schedule and the steps of the optimizer, are read when both sections are known.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/automodel.h"
 #include "compiler/adopt/distributed_section.h"

@@ -1,4 +1,11 @@
 //===- foreign_rules.cpp - rules with styles of Hugging Face --------------===//
+//
+// A rule of Hugging Face, such as `layers.*.mlp.up_proj: colwise`, names modules below the base model, and the exported
+// model may contain that below a prefix: `model.layers.0.mlp.up_proj`. The prefix is found once for all rules of a
+// plan, as the one under which their names fit. Rules that match nothing are warned about: plans of Hugging Face are
+// written for families of models, of which some lack a module.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/huggingface.h"
 #include "compiler/support/nearest.h"

@@ -1,4 +1,10 @@
 //===- recipe_reader.cpp - checked access to a recipe ---------------------===//
+//
+// A recipe is YAML that its framework reads with defaults of its own, and newer versions of it have more options. So an
+// unknown option is a warning, unless it looks like a misspelt known one. One that is set to nothing, `false` or an
+// empty list is ignored.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/recipe_reader.h"
 #include "compiler/adopt/numbers.h"

@@ -1,4 +1,9 @@
 //===- recipe_sections.cpp - the other sections of a recipe ---------------===//
+// Sections of a recipe are of three kinds: those that are read, those about data, files and the run, which are ignored,
+// and those that may change the training, which are left out with a warning. So are unknown ones, unless they look
+// misspelt.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/recipe_sections.h"
 #include "compiler/adopt/recipe_reader.h"

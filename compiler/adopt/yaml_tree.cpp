@@ -1,4 +1,9 @@
 //===- yaml_tree.cpp - YAML and JSON as a tree with locations -------------===//
+//
+// LLVM's parser gives nodes once, in order, and an alias copies what its anchor stands for. So the tree is built while
+// it parses, and anchors keep the values that later aliases copy.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/yaml_tree.h"
 #include "llvm/ADT/STLExtras.h"

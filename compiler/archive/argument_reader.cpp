@@ -1,4 +1,10 @@
 //===- argument_reader.cpp - JSON argument to Argument -----------*- C++ -*-===//
+//
+// PyTorch's schema has an argument as a union of one member, whose name is its kind: `{"as_tensor": {"name": "x"}}`.
+// The kinds that a plan or the runtime decides (device, layout) are read and dropped; a kind that is not known is an
+// error, because an argument that is left out would become the default of the operator.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/archive/argument_reader.h"
 

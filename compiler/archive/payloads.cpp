@@ -1,4 +1,10 @@
 //===- payloads.cpp - tensors stored in an archive ---------------*- C++ -*-===//
+//
+// A tensor of an archive is a view of a storage: shape, strides and an offset, in elements. The file may be damaged or
+// made by anyone, so the numbers are checked before a byte is read: no product overflows, the last element is inside
+// the storage, and a few bytes cannot be expanded to many gigabytes by strides of 0.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/archive/payloads.h"
 

@@ -1,4 +1,9 @@
 //===- zip_archive.cpp - members of a zip file -------------------*- C++ -*-===//
+//
+// The sizes in the directory of a zip file are claims of the file. A member is allocated only if its size is possible
+// for the bytes that it has: stored as they are, or shrunk by no more than deflate can.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/archive/zip_archive.h"
 

@@ -1,4 +1,9 @@
 //===- open_cluster.cpp - the cluster of a command line -------------------===//
+//
+// Without `--cluster` the device decides: the preset for it is assumed, and reports say so. A name other than those of
+// the presets is the path of a file.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/cluster/read_cluster.h"
 #include "compiler/support/nearest.h"

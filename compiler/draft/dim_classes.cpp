@@ -1,4 +1,10 @@
 //===- dim_classes.cpp - dims that are divided together -------------------===//
+//
+// Dims that calls link are one class, found by union-find over all dims of the model. Example: `y = linear(x, w)` links
+// the first dim of w with the last one of y, and `z = relu(y)` the dims of y and z. A linear layer that reads z then
+// has its input features in the class of the output features of w: if one is divided, so is the other.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/draft/dim_classes.h"
 #include "compiler/support/layer_names.h"

@@ -1,4 +1,10 @@
 //===- draft_inputs.cpp - the inputs of a drafted plan --------------------===//
+//
+// Dims of inputs get names so that the plan can say what is split. The first dim of the first input is the batch, and
+// with token ids the second one is the sequence; dims of other inputs that have the same extent or symbol get the same
+// name.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/draft/draft_inputs.h"
 #include "compiler/draft/plan_words.h"

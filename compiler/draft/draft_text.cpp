@@ -1,4 +1,9 @@
 //===- draft_text.cpp - the text of a drafted plan ------------------------===//
+//
+// A draft is read and edited by a person: each line that was guessed says in a comment from what, and what could not be
+// decided is said where it would be.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/draft/draft_text.h"
 #include "compiler/draft/draft_inputs.h"

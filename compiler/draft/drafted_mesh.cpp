@@ -1,4 +1,9 @@
 //===- drafted_mesh.cpp - the mesh of a foreign plan ----------------------===//
+//
+// A foreign plan states how many ranks share weights and batch, and the command line may state a mesh or a number of
+// ranks. What both state must agree: the draft would otherwise train on another split than the plan that it translates.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/draft/drafted_mesh.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,10 @@
 //===- layer_numbers.cpp - the numbers in paths of modules ----------------===//
+//
+// A draft names equal layers by one pattern. Example: of the paths `layers.0.mlp` to `layers.5.mlp` and `layers.7.mlp`
+// the pattern is `layers.{0..5, 7}.mlp`, and where these are all layers of the model, `layers.*.mlp`. A pattern with
+// two lists names every combination of their numbers, so it is given only where all combinations are among the paths.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/draft/layer_numbers.h"
 #include "compiler/support/layer_names.h"

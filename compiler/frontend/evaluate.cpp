@@ -1,4 +1,11 @@
 //===- evaluate.cpp - sizes and values of a plan ---------------------------===//
+//
+// Values of a plan are 64-bit integers, and every operation that does not give one exactly is an error at the
+// expression: a rounded number of ranks or microbatches would make it another plan. Names may refer to names that the
+// plan defines later, so a value is computed when it is asked for; a name that is asked for while it is computed
+// depends on itself.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/evaluate.h"
 

@@ -1,4 +1,11 @@
 //===- path_pattern.cpp - parsing and structure of patterns ----------------===//
+//
+// A pattern is a sequence of nodes: characters, stars, and braces with alternatives that are sequences themselves.
+//
+// Example: `layers.{0..2, 7}.*_proj` is `layers.`, a brace of four alternatives, `.`, a star, `_proj`. A brace may
+// contain any part of a path, so where components begin and end depends on the alternative.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/path_pattern.h"
 

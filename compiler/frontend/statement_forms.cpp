@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace meshplan;
 
@@ -81,4 +82,16 @@ std::string meshplan::optionHome(llvm::StringRef word) {
     if (option == word)
       return ("'" + word + "' is an option: write '" + statement + " { " + word + " ... }'").str();
   return "";
+}
+
+std::string meshplan::keywordOf(TrainableStatement::Kind kind) {
+  switch (kind) {
+  case TrainableStatement::Kind::Freeze:
+    return "freeze";
+  case TrainableStatement::Kind::TrainOnly:
+    return "train only";
+  case TrainableStatement::Kind::Unused:
+    return "unused";
+  }
+  llvm_unreachable("unknown statement");
 }

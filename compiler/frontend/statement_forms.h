@@ -3,6 +3,7 @@
 #ifndef MESHPLAN_COMPILER_FRONTEND_STATEMENT_FORMS_H
 #define MESHPLAN_COMPILER_FRONTEND_STATEMENT_FORMS_H
 
+#include "compiler/frontend/training_syntax.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
@@ -15,6 +16,9 @@ std::string keywordForm(llvm::StringRef keyword);
 
 /// The words that begin statements.
 const std::vector<std::string> &statementKeywords();
+
+/// "train only": the words that begin the statement.
+std::string keywordOf(TrainableStatement::Kind kind);
 
 /// The statement that an option belongs to, for an option that is written as a statement: `'bucket' is an option: 'data
 /// AXES { bucket ... }'`; empty for other words.

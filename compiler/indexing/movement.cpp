@@ -1,4 +1,11 @@
 //===- movement.cpp - operators that only move elements -------------------===//
+//
+// Each function answers, for an element of the result, which element of the operand it is. The indices of the result
+// are expressions, and so are the answers: a chain of movements becomes one expression of the coordinates at its end.
+//
+// Example: y = permute(x, [1, 0]) and z = slice(y, dim 0, start 2). z[i, j] is y[2 + i, j], which is x[j, 2 + i].
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/indexing/movement.h"
 #include "llvm/ADT/STLExtras.h"

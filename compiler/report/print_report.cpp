@@ -1,4 +1,10 @@
 //===- print_report.cpp - the report as text ------------------------------===//
+//
+// Tables in the order of the questions of a reader: what the program costs in total, what the plan matched, where the
+// memory and the time go, who causes the communication, and at last every parameter. A section without rows is left
+// out.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/cluster/read_cluster.h"
 #include "compiler/report/print_times.h"

@@ -10,8 +10,7 @@
 #ifndef MESHPLAN_COMPILER_REPORT_REPORT_H
 #define MESHPLAN_COMPILER_REPORT_REPORT_H
 
-#include "compiler/cluster/cluster.h"
-#include "compiler/timing/step_times.h"
+#include "compiler/report/time_report.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -114,47 +113,6 @@ struct MemoryReport {
   std::optional<PeakReport> atPeak = std::nullopt;
 };
 
-/// The machines that times are estimated for (compiler/cluster).
-struct MachineReport {
-  std::string name;       ///< "h100"; empty if it is not known
-  std::string file;       ///< cluster file; empty for a preset
-  bool isAssumed = false; ///< a preset that was not asked for
-  std::string device;     ///< "cuda"
-  std::string deviceName; ///< "NVIDIA H100 80GB HBM3"
-  int64_t nodes = 0;      ///< 0: as many as the mesh needs
-  int64_t devicesPerNode = 0, ranksPerDevice = 0;
-  std::string source; ///< where its numbers are from
-};
-
-/// Estimated time of the collectives of one purpose and communicator in a step.
-struct GroupTimeReport {
-  std::string purpose; ///< "gradients"
-  std::string communicator;
-  int64_t count = 0;
-  int64_t exposed = 0, hidden = 0; ///< nanoseconds
-};
-
-/// Model flops of one dtype in a step, and the peak of a rank.
-struct ModelFlops {
-  std::string dtype;
-  double flops = 0, peak = 0;
-};
-
-/// Estimated nanoseconds on the rank with the most work (compiler/timing). Overlapped time counts in `compute`, in
-/// `communication` and in `copies`.
-struct TimeReport {
-  int64_t compute = 0;
-  int64_t communication = 0;
-  int64_t copies = 0;  ///< between device and host memory
-  int64_t step = 0;    ///< from the beginning to the end; 0 and empty below, from buildReport
-  int64_t exposed = 0; ///< of the communication
-  int64_t exposedCopies = 0;
-  int64_t waitsForHost = 0; ///< nothing is computed because nothing is issued
-  std::vector<GroupTimeReport> groups;
-  std::vector<ModelFlops> modelFlops;
-  std::optional<double> utilization; ///< of model flops; none without them
-};
-
 /// An operator of one target, "aten.gru.input", and how often it runs.
 struct RepeatedOperator {
   std::string target;
@@ -223,15 +181,6 @@ WeightCounts countWeights(const Report &report);
 
 /// Bytes that a rank sends and receives in one run of the program.
 int64_t totalTraffic(const Report &report);
-
-/// The machines that times are estimated for.
-MachineReport describeMachine(const Cluster &cluster);
-
-/// Adds the estimated times of a step of the report's program.
-void addTimes(Report &report, const StepTimes &step, const Cluster &cluster);
-
-/// The machine of the estimated times: "on h100 (assumed)"; empty if it is not known.
-std::string timeBasis(const MachineReport &machine);
 
 /// Prints the report as text: totals, then tables with aligned columns; parameters of equal layers share a line.
 void printReport(const Report &report, llvm::raw_ostream &stream);

@@ -1,4 +1,8 @@
 //===- report_json.cpp - the report with stable keys ----------------------===//
+//
+// Keys are a contract with scripts: they are never renamed, and a number that does not exist is null and not absent.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/report/report.h"
 

@@ -5,6 +5,15 @@
 
 using namespace meshplan;
 
+MachineReport meshplan::describeMachine(const Cluster &cluster) {
+  return {cluster.name,  cluster.file,           cluster.isAssumed,      cluster.deviceKind, cluster.deviceName,
+          cluster.nodes, cluster.devicesPerNode, cluster.ranksPerDevice, cluster.source};
+}
+
+std::string meshplan::timeBasis(const MachineReport &machine) {
+  return machine.name.empty() ? "" : "on " + machine.name + (machine.isAssumed ? " (assumed)" : "");
+}
+
 void meshplan::addTimes(Report &report, const StepTimes &step, const Cluster &cluster) {
   TimeReport &time = report.time;
   time.step = step.total;

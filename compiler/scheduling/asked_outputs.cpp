@@ -1,30 +1,27 @@
 //===- asked_outputs.cpp - a program for some of its outputs --------------===//
 
 #include "compiler/scheduling/asked_outputs.h"
+#include "runtime/schema/needed_steps.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace meshplan::scheduling;
 
-/// The operations that the asked outputs depend on, and all operations that write in place: their effect is visible
-/// after the program.
-static llvm::BitVector neededOperations(const Problem &problem, const llvm::BitVector &asked) {
-  // Backwards, so that all readers of a buffer are known before its producer is reached.
-  llvm::BitVector buffers = asked, operations(problem.operations.size());
-  for (size_t index = problem.operations.size(); index-- > 0;) {
-    const Operation &operation = problem.operations[index];
-    if (operation.overwritten.empty() &&
-        llvm::none_of(operation.produced, [&](unsigned each) { return buffers[each]; }))
-      continue;
-    operations.set(index);
-    for (unsigned buffer : operation.consumed)
-      buffers.set(buffer);
-  }
-  return operations;
+/// For each operation, whether the asked outputs need it.
+static std::vector<bool> neededOperations(const Problem &problem, const llvm::BitVector &asked) {
+  std::vector<meshplan::StepUses> uses;
+  for (const Operation &operation : problem.operations)
+    uses.push_back({{operation.consumed.begin(), operation.consumed.end()},
+                    {operation.produced.begin(), operation.produced.end()},
+                    !operation.overwritten.empty()});
+  std::vector<bool> isRead(asked.size());
+  for (unsigned buffer : asked.set_bits())
+    isRead[buffer] = true;
+  return meshplan::neededSteps(uses, std::move(isRead));
 }
 
 Solution meshplan::scheduling::forOutputs(const Problem &problem, const Solution &solution,
                                           const llvm::BitVector &asked) {
-  llvm::BitVector needed = neededOperations(problem, asked);
+  std::vector<bool> needed = neededOperations(problem, asked);
   std::vector<std::optional<unsigned>> producers = problem.producers();
   auto isMade = [&](unsigned buffer) { return !producers[buffer] || needed[*producers[buffer]]; };
   // The last step that uses each buffer; for a collective this is its wait.

@@ -8,8 +8,8 @@
 
 namespace meshplan::scheduling {
 
-/// What a rank runs when the caller takes only some of the kept buffers (runtime/exec/steps/asked_outputs.h):
-/// operations that only the other outputs need are left out, and kept buffers that are still computed but not asked for
+/// What a rank runs when the caller takes only some of the kept buffers (runtime/exec/steps/asked_outputs.h): the
+/// operations that these need (runtime/schema/needed_steps.h). Kept buffers that are still computed but not asked for
 /// are freed after their last use. `asked` holds one bit for each buffer. `solution` must be verified. The result is
 /// meant for profileMemory; it does not pass verify(), because operations are missing.
 Solution forOutputs(const Problem &problem, const Solution &solution, const llvm::BitVector &asked);

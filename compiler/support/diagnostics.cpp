@@ -1,4 +1,8 @@
 //===- diagnostics.cpp - errors as the user reads them ---------------------===//
+//
+// Columns count characters, as editors do, while texts are UTF-8: every conversion between the two is here.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/support/diagnostics.h"
 

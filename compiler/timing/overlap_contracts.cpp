@@ -1,4 +1,16 @@
 //===- overlap_contracts.cpp - what a timeline must keep to ---------------===//
+//
+// A clause names a group of collectives by purpose and axes, and limits either their exposed time or the share of their
+// time that must be hidden. Both are sums over the whole step, so that one slow collective may be made up for by
+// others.
+//
+// Example: `require gradients over dp hidden >= 90 %`, and the gradients over dp take 10 ms, of which 2 ms are exposed.
+// 80 % are hidden: an error, which shows the collective that is exposed longest, what is computed in its window, and
+// how much more would hide it.
+//
+// On a mesh of one rank no collective exists, and a clause about them holds.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/timing/overlap_contracts.h"
 #include "compiler/cluster/read_cluster.h"

@@ -1,4 +1,9 @@
 //===- step_times.cpp - the estimated times of a step ---------------------===//
+//
+// A step is the runs of its timeline, one after the other. Example: 4 microbatches of `@step` alone are 3 runs of the
+// instance that is not the last one, in which steps `when last` do not run, and one run of the last.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/timing/step_times.h"
 #include "compiler/cluster/estimate.h"

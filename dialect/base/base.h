@@ -10,6 +10,7 @@
 
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -29,6 +30,20 @@ llvm::LogicalResult verifyLossScale(llvm::function_ref<mlir::InFlightDiagnostic(
 
 /// How often a timeline runs the program of this name; 0 without a timeline.
 int64_t instancesIn(mlir::ArrayAttr timeline, llvm::StringRef program);
+
+/// The mesh of the module that is or contains `op`; null without one. `MeshOp` is that of the dialect.
+template <typename MeshOp> MeshOp meshOf(mlir::Operation *op) {
+  auto module = llvm::dyn_cast<mlir::ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<mlir::ModuleOp>();
+  if (!module)
+    return nullptr;
+  auto meshes = module.getOps<MeshOp>();
+  return meshes.empty() ? MeshOp() : *meshes.begin();
+}
+
+/// The output of a guarded step that counts the non-finite elements of its gradients (#base.guard).
+inline constexpr llvm::StringLiteral nonfiniteOutput = "nonfinite";
 
 /// The number of a float attribute; 0 without one.
 inline double numberOf(mlir::FloatAttr number) { return number ? number.getValueAsDouble() : 0; }

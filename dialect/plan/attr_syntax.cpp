@@ -1,5 +1,6 @@
 //===- attr_syntax.cpp - text form of the attributes of the plan dialect --===//
 
+#include "dialect/base/layout_syntax.h"
 #include "dialect/plan/plan.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -54,10 +55,7 @@ static FailureOr<DimShardingAttr> parseDim(AsmParser &parser) {
       return parseParts(parser, parts);
     if (succeeded(parser.parseOptionalKeyword("repeat")))
       return parser.parseInteger(repeat);
-    FailureOr<AxisRefAttr> axis = parseAxis(parser);
-    if (succeeded(axis))
-      axes.push_back(*axis);
-    return success(succeeded(axis));
+    return base::parseInto(parser, axes, parseAxis);
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, parseItem))
     return failure();
@@ -88,50 +86,11 @@ static void printDim(AsmPrinter &printer, DimShardingAttr dim) {
   printer << '}';
 }
 
-static ParseResult parseAxes(AsmParser &parser, SmallVectorImpl<AxisRefAttr> &axes) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&]() -> ParseResult {
-    FailureOr<AxisRefAttr> axis = parseAxis(parser);
-    if (succeeded(axis))
-      axes.push_back(*axis);
-    return success(succeeded(axis));
-  });
-}
+Attribute AxisRefAttr::parse(AsmParser &parser, Type) { return base::parseInAngles(parser, parseAxis); }
+void AxisRefAttr::print(AsmPrinter &printer) const { base::printInAngles(printer, *this, printAxis); }
 
-static void printAxes(AsmPrinter &printer, ArrayRef<AxisRefAttr> axes) {
-  printer << '{';
-  llvm::interleaveComma(axes, printer, [&](AxisRefAttr axis) { printAxis(printer, axis); });
-  printer << '}';
-}
-
-Attribute AxisRefAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
-    return {};
-  FailureOr<AxisRefAttr> axis = parseAxis(parser);
-  if (failed(axis) || parser.parseGreater())
-    return {};
-  return *axis;
-}
-
-void AxisRefAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printAxis(printer, *this);
-  printer << '>';
-}
-
-Attribute DimShardingAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
-    return {};
-  FailureOr<DimShardingAttr> dim = parseDim(parser);
-  if (failed(dim) || parser.parseGreater())
-    return {};
-  return *dim;
-}
-
-void DimShardingAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printDim(printer, *this);
-  printer << '>';
-}
+Attribute DimShardingAttr::parse(AsmParser &parser, Type) { return base::parseInAngles(parser, parseDim); }
+void DimShardingAttr::print(AsmPrinter &printer) const { base::printInAngles(printer, *this, printDim); }
 
 /// sharding ::= `<` `[` dims `]` (`,` `partial` `=` reduction axes)? (`,` `replicated` `=` axes)?
 ///              (`,` `flat` `=` axes)? `>`
@@ -139,32 +98,22 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   SmallVector<DimShardingAttr> dims;
   SmallVector<AxisRefAttr> partial, replicated, flat;
   Reduction reduction = Reduction::none;
-  auto parseOneDim = [&]() -> ParseResult {
-    FailureOr<DimShardingAttr> dim = parseDim(parser);
-    if (succeeded(dim))
-      dims.push_back(*dim);
-    return success(succeeded(dim));
-  };
+  auto parseOneDim = [&] { return base::parseInto(parser, dims, parseDim); };
   SMLoc start = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOneDim))
     return {};
   bool more = succeeded(parser.parseOptionalComma());
   if (more && succeeded(parser.parseOptionalKeyword("partial"))) {
-    StringRef name;
-    if (parser.parseEqual() || parser.parseKeyword(&name) || parseAxes(parser, partial))
+    if (base::parsePartial(parser, start, reduction, partial, parseAxis))
       return {};
-    std::optional<Reduction> parsed = symbolizeReduction(name);
-    if (!parsed)
-      return parser.emitError(start, "unknown reduction '") << name << "', expected sum, max or min", Attribute();
-    reduction = *parsed;
     more = succeeded(parser.parseOptionalComma());
   }
   if (more && succeeded(parser.parseOptionalKeyword("replicated"))) {
-    if (parser.parseEqual() || parseAxes(parser, replicated))
+    if (parser.parseEqual() || base::parseAxes(parser, replicated, parseAxis))
       return {};
     more = succeeded(parser.parseOptionalComma());
   }
-  if (more && (parser.parseKeyword("flat") || parser.parseEqual() || parseAxes(parser, flat)))
+  if (more && (parser.parseKeyword("flat") || parser.parseEqual() || base::parseAxes(parser, flat, parseAxis)))
     return {};
   if (parser.parseGreater())
     return {};
@@ -178,15 +127,15 @@ void ShardingAttr::print(AsmPrinter &printer) const {
   printer << ']';
   if (isPartial()) {
     printer << ", partial = " << stringifyReduction(getReduction()) << ' ';
-    printAxes(printer, getPartialAxes());
+    base::printAxes(printer, getPartialAxes(), printAxis);
   }
   if (!getReplicatedAxes().empty()) {
     printer << ", replicated = ";
-    printAxes(printer, getReplicatedAxes());
+    base::printAxes(printer, getReplicatedAxes(), printAxis);
   }
   if (isFlat()) {
     printer << ", flat = ";
-    printAxes(printer, getFlatAxes());
+    base::printAxes(printer, getFlatAxes(), printAxis);
   }
   printer << '>';
 }

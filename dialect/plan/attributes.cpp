@@ -7,6 +7,7 @@
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/argument_table.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -45,20 +46,9 @@ template <typename Attr> static Rule rule(unsigned positions, unsigned refersTo 
   return {positions, [](Attribute value) { return isa<attr::ValueOf<Attr>>(value); }, refersTo};
 }
 
-static bool isStringList(Attribute value) {
+template <typename Item> static bool isListOf(Attribute value) {
   auto list = dyn_cast<ArrayAttr>(value);
-  return list && llvm::all_of(list, [](Attribute each) { return isa<StringAttr>(each); });
-}
-
-/// `plan.module_runs` has a number for each path of a module.
-static bool isRunTable(Attribute value) {
-  auto runs = dyn_cast<DictionaryAttr>(value);
-  return runs && llvm::all_of(runs, [](NamedAttribute run) { return isa<IntegerAttr>(run.getValue()); });
-}
-
-static bool isTimeline(Attribute value) {
-  auto list = dyn_cast<ArrayAttr>(value);
-  return list && llvm::all_of(list, [](Attribute each) { return isa<base::InstanceAttr>(each); });
+  return list && llvm::all_of(list, llvm::IsaPred<Item>);
 }
 
 static bool isInit(Attribute value) { return isa<base::InitAttr, InitRuleOfAttr>(value); }
@@ -68,8 +58,8 @@ static bool isStandIn(Attribute value) { return isa<StandInAttr, ArgumentRefAttr
 static Rule ruleOf(StringRef name) {
   return llvm::StringSwitch<Rule>(name)
       .Case(attr::Kind::getNameStr(), rule<attr::Kind>(onArgument))
-      .Case(attr::Names::getNameStr(), {onArgument, isStringList})
-      .Case(attr::Dims::getNameStr(), {onInput, isStringList})
+      .Case(attr::Names::getNameStr(), {onArgument, isListOf<StringAttr>})
+      .Case(attr::Dims::getNameStr(), {onInput, isListOf<StringAttr>})
       .Case(attr::Sharding::getNameStr(), rule<attr::Sharding>(onWeight | onInput))
       .Case(attr::Parts::getNameStr(), rule<attr::Parts>(onWeight))
       .Case(attr::Style::getNameStr(), rule<attr::Style>(onArgument))
@@ -93,8 +83,8 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::Updates::getNameStr(), rule<attr::Updates>(onResult, onChanged))
       .Case(attr::Role::getNameStr(), rule<attr::Role>(onFunction))
       .Case(attr::Guard::getNameStr(), rule<attr::Guard>(onFunction))
-      .Case(attr::Timeline::getNameStr(), {onFunction, isTimeline})
-      .Case(attr::ModuleRuns::getNameStr(), {onCall, isRunTable})
+      .Case(attr::Timeline::getNameStr(), {onFunction, isListOf<base::InstanceAttr>})
+      .Case(attr::ModuleRuns::getNameStr(), {onCall, isListOf<ModuleRunAttr>})
       .Case(attr::LossGradient::getNameStr(), rule<attr::LossGradient>(onCall))
       .Case(attr::Kept::getNameStr(), rule<attr::Kept>(onCall))
       .Case(attr::Precision::getNameStr(), rule<attr::Precision>(onCall))
@@ -156,9 +146,23 @@ static LogicalResult verifyAfterLast(Operation *op, bool isResult, size_t index,
   return last == std::pair(index, attribute.getName()) ? verifyReferences(function) : success();
 }
 
+/// A call belongs to one run of each module that contains it.
+static LogicalResult verifyModuleRuns(CallOp call, ArrayAttr runs) {
+  llvm::StringSet<> paths;
+  for (auto run : runs.getAsRange<ModuleRunAttr>()) {
+    if (!call.isInModule(run.getPath())) // D9
+      return call.emitOpError() << "has a run of module \"" << run.getPath() << "\", which does not contain it";
+    if (!paths.insert(run.getPath()).second) // D10
+      return call.emitOpError() << "has two runs of module \"" << run.getPath() << "\"";
+  }
+  return success();
+}
+
 static LogicalResult verifyOnCall(Operation *op, NamedAttribute attribute) {
   if (failed(verify(op, attribute, onCall, "a call")))
     return failure();
+  if (attribute.getName() == attr::ModuleRuns::getNameStr())
+    return verifyModuleRuns(cast<CallOp>(op), cast<ArrayAttr>(attribute.getValue()));
   auto function = op->getParentOfType<FunctionOpInterface>();
   // A function without attributes has no last one.
   bool isVerified = !function || lastIn(function.getArgAttrsAttr()).second || lastIn(function.getResAttrsAttr()).second;

@@ -65,15 +65,7 @@ RankedTensorType withSharding(Type type, ShardingAttr sharding) {
   return RankedTensorType::get(tensor.getShape(), tensor.getElementType(), sharding);
 }
 
-MeshOp getMesh(Operation *op) {
-  auto module = dyn_cast<ModuleOp>(op);
-  if (!module)
-    module = op->getParentOfType<ModuleOp>();
-  if (!module)
-    return nullptr;
-  auto meshes = module.getOps<MeshOp>();
-  return meshes.empty() ? MeshOp() : *meshes.begin();
-}
+MeshOp getMesh(Operation *op) { return base::meshOf<MeshOp>(op); }
 
 std::optional<CollectiveKind> collectiveKindOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<CollectiveKind>>(op)

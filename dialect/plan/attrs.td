@@ -42,6 +42,17 @@ def Plan_ArgumentRefAttr : Plan_Attr<"ArgumentRef", "argument"> {
   let genVerifyDecl = 1;
 }
 
+def Plan_ModuleRunAttr : Plan_Attr<"ModuleRun", "module_run"> {
+  let summary = "which call of a module of the model an op belongs to";
+  let description = [{
+    `#plan.module_run<"block" = 1>` is the second time that the model calls the module at path `block`. The first call of
+    a module, run 0, is not written.
+  }];
+  let parameters = (ins StringRefParameter<"path of the module">:$path, "int64_t":$run);
+  let assemblyFormat = "`<` $path `=` $run `>`";
+  let genVerifyDecl = 1;
+}
+
 def Plan_StandInAttr : EnumAttr<Plan_Dialect, Plan_StandIn, "stand_in"> {
   let assemblyFormat = "`<` $value `>`";
 }

@@ -1,27 +1,36 @@
 //===- module_runs.cpp - the run of a module that an op belongs to --------===//
 
 #include "dialect/plan/module_runs.h"
-#include "mlir/IR/Builders.h"
+#include "dialect/plan/attributes.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
 void plan::setModuleRuns(CallOp call, ArrayRef<std::pair<StringRef, int64_t>> runs) {
-  Builder builder(call.getContext());
-  NamedAttrList list;
-  // Run 0 is not written: most modules run once, and every call would carry the attribute.
+  llvm::MapVector<StringRef, int64_t> known;
   for (auto [path, run] : runs)
-    if (run != 0)
-      list.set(path, builder.getI64IntegerAttr(run));
+    // Run 0 is not written: most modules run once, and every call would carry the attribute. Neither is that of a
+    // module that calls a shared module, to which the call belongs, without containing it: no border of it is around
+    // the call.
+    if (run != 0 && call.isInModule(path))
+      known[path] = run;
+  SmallVector<Attribute> list;
+  for (auto [path, run] : known)
+    list.push_back(ModuleRunAttr::get(call.getContext(), path, run));
   if (!list.empty())
-    call->setDiscardableAttr(attr::ModuleRuns::getNameStr(), list.getDictionary(call.getContext()));
+    setOpAttr<attr::ModuleRuns>(call, ArrayAttr::get(call.getContext(), list));
 }
 
 int64_t plan::moduleRun(CallOp call, StringRef path) {
-  auto runs = dyn_cast_or_null<DictionaryAttr>(call->getDiscardableAttr(attr::ModuleRuns::getNameStr()));
-  auto run = runs ? runs.getAs<IntegerAttr>(path) : IntegerAttr();
-  return run ? run.getInt() : 0;
+  ArrayAttr runs = opAttr<attr::ModuleRuns>(call);
+  if (!runs)
+    return 0;
+  for (auto run : runs.getAsRange<ModuleRunAttr>())
+    if (run.getPath() == path)
+      return run.getRun();
+  return 0;
 }
 
 bool ModuleRun::holds(Operation *op) const {
@@ -30,6 +39,6 @@ bool ModuleRun::holds(Operation *op) const {
 }
 
 void plan::copyModuleRuns(CallOp call, CallOp like) {
-  if (Attribute runs = like->getDiscardableAttr(attr::ModuleRuns::getNameStr()))
-    call->setDiscardableAttr(attr::ModuleRuns::getNameStr(), runs);
+  if (ArrayAttr runs = opAttr<attr::ModuleRuns>(like))
+    setOpAttr<attr::ModuleRuns>(call, runs);
 }

@@ -2,7 +2,7 @@
 //
 // A model may call one module several times. The importer writes the index of
 // the call (its run) into the attribute `plan.module_runs` of each plan.call: a
-// dictionary from module paths to indices. A path that is not in it has run 0.
+// list of #plan.module_run. A module that is not in it has run 0.
 //
 //===----------------------------------------------------------------------===//
 

@@ -64,7 +64,8 @@ def Plan_Dialect : Dialect {
       "::mlir::ArrayAttr":$timeline,              // of #base.instance: what a run of it consists of; without it the
                                                   // function once
       // Calls.
-      "::mlir::DictionaryAttr":$module_runs,      // for each module around the call, which of its calls this belongs to
+      "::mlir::ArrayAttr":$module_runs,           // of #plan.module_run: the runs of the modules around the call; a module
+                                                  // that is not in it has run 0
       "::mlir::UnitAttr":$loss_gradient,          // the call that begins the backward pass
       "::mlir::UnitAttr":$kept,                   // the result is kept for the backward pass, however cheap it is
       "::mlir::UnitAttr":$precision,              // a conversion that `precision` asks for

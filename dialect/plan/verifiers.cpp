@@ -1,99 +1,16 @@
-//===- verifiers.cpp - verifiers of the plan dialect ----------------------===//
+//===- verifiers.cpp - verifiers of meshes, statements and calls ----------===//
 //
-// Rules have labels (A: attributes, M: mesh, C: calls, R: resharding, T: time)
-// that reappear in test/dialect/plan/verifiers.mlir.
-//
-// What an op of resharding may change, with B and C any axes and A those of the op:
-//
-//   all_gather d A           dim d over B, A                    ->  dim d over B
-//   reduce_scatter d A       dim d over B, partial over C, A    ->  dim d over B, A, partial over C
-//   all_reduce A             partial over C, A                  ->  partial over C
-//   all_to_all d to e, A     dim d over B, A; dim e over C      ->  dim d over B; dim e over C, A
-//   slice d A                dim d over B                       ->  dim d over B, A
-//   permute                  any axes                           ->  other axes, as many shards of each dim
-//
-// Example: mesh dp=2, tp=3, and [6, 6] with rows over dp. A slice of the columns over tp leaves [3, 2] to each rank. An
-// all-to-all of tp from columns to rows makes it rows over dp, tp: [1, 6]. An all-gather of the rows over tp is rows
-// over dp again: [3, 6].
+// Rules have labels (M: mesh and statements, C: calls) that reappear in test/dialect/plan/verifiers.mlir.
+// attr_verifiers.cpp has the rules of attributes, reshard_verifiers.cpp those of ops that change a sharding.
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/plan/plan.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/TypeUtilities.h"
+#include "dialect/plan/verify_types.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
-
-//===----------------------------------------------------------------------===//
-// Attributes
-//===----------------------------------------------------------------------===//
-
-LogicalResult AxisRefAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t pre,
-                                  int64_t size) {
-  if (name.empty()) // A1
-    return emitError() << "axis without a name";
-  bool whole = pre == 0 && size == 0;
-  if (!whole && (pre < 1 || size < 2)) // A2
-    return emitError() << "sub-axis \"" << name << "\":(" << pre << ")" << size
-                       << " needs a positive product before it and a size of at least 2";
-  return success();
-}
-
-LogicalResult DimShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<AxisRefAttr> axes,
-                                      bool open, int64_t unit, ArrayRef<DimPart> parts, int64_t repeat) {
-  if (unit < 1) // A3
-    return emitError() << "block size is " << unit << ", must be positive";
-  if (repeat < 1) // A10
-    return emitError() << "blocks repeat " << repeat << " times, must be positive";
-  return verifyParts(parts, unit, repeat, emitError); // A4
-}
-
-/// A5: an axis, or a digit of one, appears only once in a sharding.
-static LogicalResult verifyAxesOnce(function_ref<InFlightDiagnostic()> emitError, ArrayRef<AxisRefAttr> axes) {
-  for (size_t i = 0; i < axes.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      // Otherwise one coordinate would choose the shard of two dims, of which only the diagonal would exist.
-      if (axes[i].overlaps(axes[j]))
-        return emitError() << "axis \"" << axes[i].getName() << "\" is used twice in one sharding";
-  return success();
-}
-
-LogicalResult ShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<DimShardingAttr> dims,
-                                   Reduction reduction, ArrayRef<AxisRefAttr> partialAxes,
-                                   ArrayRef<AxisRefAttr> replicatedAxes, ArrayRef<AxisRefAttr> flatAxes) {
-  SmallVector<AxisRefAttr> all;
-  for (DimShardingAttr dim : dims)
-    llvm::append_range(all, dim.getAxes());
-  llvm::append_range(all, partialAxes);
-  llvm::append_range(all, replicatedAxes);
-  llvm::append_range(all, flatAxes);
-  if (failed(verifyAxesOnce(emitError, all)))
-    return failure();
-  if (partialAxes.empty() != (reduction == Reduction::none)) // A6
-    return emitError() << "a partial sharding must name both a reduction and axes";
-  return success();
-}
-
-LogicalResult ShardingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementType,
-                                           function_ref<InFlightDiagnostic()> emitError) const {
-  if (static_cast<int64_t>(shape.size()) != getRank()) // A7
-    return emitError() << "sharding of rank " << getRank() << " on a tensor of rank " << shape.size();
-  for (auto [index, dim] : llvm::enumerate(getDims())) {
-    int64_t extent = shape[index];
-    if (!ShapedType::isDynamic(extent) && extent % dim.getUnit() != 0) // A8
-      return emitError() << "dim " << index << " of size " << extent << " is not a multiple of its block size "
-                         << dim.getUnit();
-    int64_t sum = 0;
-    for (const DimPart &part : dim.getParts())
-      sum += part.extent;
-    if (!dim.getParts().empty() && sum != extent) // A9
-      return emitError() << "parts of dim " << index << " sum to " << sum << ", the dim has size " << extent;
-  }
-  return success();
-}
 
 /// M3, M4: axes of a sharding exist in the mesh, and sub-axes are digits of them. Example: an axis of size 12 has the
 /// digit (2)3, since 12 = 2 * 3 * 2, but not (2)5. A digit that is the whole axis is refused, because the same layout
@@ -123,10 +40,6 @@ LogicalResult meshplan::plan::verifyAgainstMesh(ShardingAttr sharding, MeshOp me
   return success(succeeded(verifyAll(sharding.getPartialAxes())) &&
                  succeeded(verifyAll(sharding.getReplicatedAxes())) && succeeded(verifyAll(sharding.getFlatAxes())));
 }
-
-//===----------------------------------------------------------------------===//
-// Mesh, functions, calls
-//===----------------------------------------------------------------------===//
 
 LogicalResult MeshOp::verify() {
   if (MeshOp first = getMesh(*this); first && first != *this) { // M6
@@ -166,9 +79,7 @@ LogicalResult BorderOp::verify() {
   return verifyAgainstMesh(getLayout(), getMesh(*this), [&] { return emitOpError(); });
 }
 
-/// Checks every sharded type of an op against the mesh. The verifiers of all ops of the dialect call it. Operands are
-/// checked too, because arguments of a function have no other verifier.
-static LogicalResult verifyTypes(Operation *op) {
+LogicalResult meshplan::plan::verifyTypes(Operation *op) {
   MeshOp mesh;
   auto check = [&](Type type) -> LogicalResult {
     ShardingAttr sharding = getSharding(type);
@@ -228,266 +139,6 @@ LogicalResult ConstrainOp::verify() {
   return emitOpError("states a layout, but the module has no mesh");
 }
 
-//===----------------------------------------------------------------------===//
-// Resharding: shape and element type stay; the sharding changes as the op states
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// The two shardings of an op that changes one into the other.
-struct Change {
-  ShardingAttr from, to;
-  SmallVector<AxisRefAttr> axes;
-};
-} // namespace
-
-static SmallVector<AxisRefAttr> toAxes(ArrayAttr axes) {
-  return llvm::map_to_vector(axes, [](Attribute axis) { return cast<AxisRefAttr>(axis); });
-}
-
-/// R1: same shape and element type, both shardings decided.
-static FailureOr<Change> verifyChange(Operation *op) {
-  auto input = cast<RankedTensorType>(op->getOperand(0).getType());
-  auto result = cast<RankedTensorType>(op->getResult(0).getType());
-  if (input.getShape() != result.getShape() || input.getElementType() != result.getElementType())
-    return op->emitOpError() << "changes the tensor from " << input << " to " << result;
-  Change change{getSharding(input), getSharding(result), {}};
-  if (!change.from || !change.to || !change.from.isClosed() || !change.to.isClosed())
-    return op->emitOpError("needs decided shardings on its input and its result");
-  if (auto axes = op->getAttrOfType<ArrayAttr>("axes"))
-    change.axes = toAxes(axes);
-  if (failed(verifyTypes(op)))
-    return failure();
-  return change;
-}
-
-/// Reports a sharding that differs from the stated type of the result.
-static LogicalResult expect(Operation *op, ShardingAttr made, ShardingAttr stated) {
-  if (made == stated)
-    return success();
-  return op->emitOpError() << "produces " << made << ", but its type is " << stated;
-}
-
-/// R2: removes `axes` from the minor end of the axes of a dim. Only there do the elements that a rank holds stay a
-/// range. Example: mesh dp=2, tp=3, and 6 rows over dp and tp, so that rank (d, t) holds row 3 d + t. A gather over tp
-/// gives rows 3 d to 3 d + 2. A gather over dp would give rows t and t + 3.
-static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, int64_t dim,
-                                         ArrayRef<AxisRefAttr> axes) {
-  if (dim < 0 || dim >= sharding.getRank())
-    return op->emitOpError() << "dim " << dim << " of a tensor of rank " << sharding.getRank();
-  ArrayRef<AxisRefAttr> own = sharding.getDims()[dim].getAxes();
-  if (axes.empty() || own.size() < axes.size() || own.take_back(axes.size()) != axes)
-    return op->emitOpError() << "needs its axes at the minor end of dim " << dim << " of " << sharding;
-  int64_t extent = cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(dim);
-  return sharding.withDim(dim, dropMinorAxes(extent, sharding.getDims()[dim], axes.size(), getMesh(op)));
-}
-
-/// Reports an input whose sharding is not the one that the op needs for its result.
-static LogicalResult expectInput(Operation *op, ShardingAttr needed, ShardingAttr stated) {
-  if (needed == stated)
-    return success();
-  return op->emitOpError() << "needs an input of layout " << needed << ", but its input is " << stated;
-}
-
-/// R3: removes `axes` from the partial axes.
-static FailureOr<ShardingAttr> dropPartial(Operation *op, ShardingAttr sharding, ArrayRef<AxisRefAttr> axes) {
-  SmallVector<AxisRefAttr> rest;
-  for (AxisRefAttr axis : sharding.getPartialAxes())
-    if (!llvm::is_contained(axes, axis))
-      rest.push_back(axis);
-  if (axes.empty() || rest.size() + axes.size() != sharding.getPartialAxes().size())
-    return op->emitOpError() << "reduces over axes over which " << sharding << " is not partial";
-  return sharding.withPartial(sharding.getReduction(), rest);
-}
-
-/// R6: without a dim, `axes` are removed from the minor end of the flat axes; dims change only where nothing is flat.
-static FailureOr<ShardingAttr> dropMinor(Operation *op, ShardingAttr sharding, std::optional<int64_t> dim,
-                                         ArrayRef<AxisRefAttr> axes) {
-  if (dim && sharding.isFlat())
-    return op->emitOpError() << "names dim " << *dim << ", but " << sharding << " is flat";
-  if (dim)
-    return dropMinor(op, sharding, *dim, axes);
-  ArrayRef<AxisRefAttr> own = sharding.getFlatAxes();
-  if (axes.empty() || own.size() < axes.size() || own.take_back(axes.size()) != axes)
-    return op->emitOpError() << "needs its axes at the minor end of the flat axes of " << sharding;
-  return sharding.withFlat(own.drop_back(axes.size()));
-}
-
-LogicalResult ReshardOp::verify() { return verifyChange(*this); }
-
-/// R5: a gradient has the shape of its value and keeps its own element type.
-LogicalResult MatchOp::verify() {
-  auto shape = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
-  bool keepsType = getElementTypeOrSelf(getGradient()) == getElementTypeOrSelf(getResult());
-  if (shape(getGradient()) != shape(getValue()) || shape(getResult()) != shape(getValue()) || !keepsType)
-    return emitOpError() << "gives a gradient of type " << getGradient().getType() << " to a value of type "
-                         << getValue().getType();
-  return verifyTypes(*this);
-}
-
-/// R8: a target has the extents and the division of the result.
-template <typename Op> static LogicalResult verifyTarget(Op op) {
-  if (!op.getTarget())
-    return success();
-  auto withoutAddends = [](Type type) {
-    return withSharding(type, getSharding(type).withPartial(Reduction::none, {}));
-  };
-  Type target = op.getTarget().getType(), result = op.getResult().getType();
-  // An accumulator that stays partial over time is a target too, so addends are not compared.
-  bool fits = getSharding(target) && withoutAddends(target) == withoutAddends(result);
-  return fits ? success() : op.emitOpError() << "puts a result of type " << result << " into " << target;
-}
-
-LogicalResult AllGatherOp::verify() {
-  FailureOr<Change> change = verifyChange(*this);
-  if (failed(change) || failed(verifyTarget(*this)))
-    return failure();
-  FailureOr<ShardingAttr> made = dropMinor(*this, change->from, getDim(), change->axes);
-  return failed(made) ? failure() : expect(*this, *made, change->to);
-}
-
-LogicalResult AllReduceOp::verify() {
-  FailureOr<Change> change = verifyChange(*this);
-  if (failed(change) || failed(verifyTarget(*this)))
-    return failure();
-  if (getDim()) // R7
-    return emitOpError() << "has dim " << *getDim() << ", but sums all elements of a value";
-  // Of several partial axes only those of the op are reduced: a value that is partial over dp and tp stays partial over
-  // dp after an all-reduce over tp.
-  FailureOr<ShardingAttr> made = dropPartial(*this, change->from, change->axes);
-  return failed(made) ? failure() : expect(*this, *made, change->to);
-}
-
-LogicalResult ReduceScatterOp::verify() {
-  FailureOr<Change> change = verifyChange(*this);
-  if (failed(change) || failed(verifyTarget(*this)))
-    return failure();
-  // Backwards, from the result: its type says into which blocks the dim is cut. The input need not say it, since a dim
-  // without axes has no blocks in its canonical form.
-  FailureOr<ShardingAttr> reduced = dropPartial(*this, change->from, change->axes);
-  if (failed(reduced))
-    return failure();
-  FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, getDim(), change->axes);
-  return failed(whole) ? failure() : expectInput(*this, *whole, *reduced);
-}
-
-LogicalResult AllToAllOp::verify() {
-  FailureOr<Change> change = verifyChange(*this);
-  if (failed(change))
-    return failure();
-  std::optional<int64_t> from = getFromDim(), to = getToDim();
-  // Also for two flat sides, where neither names a dim.
-  if (from == to)
-    return emitOpError() << "moves axes from dim " << *from << " to itself";
-  // In two steps, to the layout in which neither dim is split over the axes. Both sides must lead to it.
-  FailureOr<ShardingAttr> gathered = dropMinor(*this, change->from, from, change->axes);
-  if (failed(gathered))
-    return failure();
-  FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, to, change->axes);
-  return failed(whole) ? failure() : expectInput(*this, *whole, *gathered);
-}
-
-/// True for a slice over time that takes a microbatch that is contiguous in the batch, with each rank holding a part of
-/// it.
-static bool takesRun(SliceOp slice, ArrayRef<AxisRefAttr> axes, ShardingAttr to) {
-  std::optional<int64_t> dim = slice.getDim();
-  return axes.size() == 1 && isTime(axes.front()) && dim && *dim >= 0 && *dim < to.getRank() &&
-         isRunOfBatch(to.getDims()[*dim]);
-}
-
-/// A slice over no axes removes sharing: of the blocks that neighbours share, each rank keeps only its own. Example: 3
-/// key heads, each read by 3 query heads, over 4 ranks. The ranks hold the key heads 0, 1, 1-2 and 2 before, and 0, 1,
-/// 2 and none after.
-LogicalResult SliceOp::verify() {
-  FailureOr<Change> change = verifyChange(*this);
-  if (failed(change))
-    return failure();
-  if (change->axes.empty()) {
-    int64_t index = getDim().value_or(-1);
-    if (index < 0 || index >= change->from.getRank())
-      return emitOpError() << "dim " << index << " of a tensor of rank " << change->from.getRank();
-    int64_t extent = cast<RankedTensorType>(getResult().getType()).getDimSize(index);
-    DimShardingAttr own = ownUnits(extent, change->from.getDims()[index], getMesh(*this));
-    return expect(*this, change->from.withDim(index, own), change->to);
-  }
-  if (takesRun(*this, change->axes, change->to)) {
-    int64_t dim = *getDim(), extent = cast<RankedTensorType>(getResult().getType()).getDimSize(dim);
-    DimShardingAttr batch = batchOfRuns(extent, change->to.getDims()[dim], getMesh(*this));
-    return expectInput(*this, change->to.withDim(dim, batch), change->from);
-  }
-  FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, getDim(), change->axes);
-  return failed(whole) ? failure() : expectInput(*this, *whole, change->from);
-}
-
-/// R4: a permutation keeps the number of shards of every dim, and the partial axes.
-LogicalResult PermuteOp::verify() {
-  FailureOr<Change> change = verifyChange(*this);
-  if (failed(change))
-    return failure();
-  MeshOp mesh = getMesh(*this);
-  for (auto [index, from, to] : llvm::enumerate(change->from.getDims(), change->to.getDims()))
-    // Example: a dim over dp=2 and tp=3 may go over tp and dp, since both have 6 shards. Which rank sends to which is
-    // found when the step is prepared.
-    if (shardCount(from.getAxes(), mesh) != shardCount(to.getAxes(), mesh))
-      return emitOpError() << "dim " << index << " has " << shardCount(from.getAxes(), mesh) << " shards before and "
-                           << shardCount(to.getAxes(), mesh) << " after";
-  if (change->from.getPartialAxes() != change->to.getPartialAxes())
-    return emitOpError("changes the partial axes or the reduction");
-  if (change->from.isFlat() || change->to.isFlat()) // R6
-    return emitOpError("redistributes dims, but its input or result is flat");
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Microbatches
-//===----------------------------------------------------------------------===//
-
-/// T1: a microbatch is one of `count` equal parts of its dim, and each part is divided like the microbatch.
-LogicalResult EnterMicrobatchOp::verify() {
-  RankedTensorType input = getInput().getType(), result = getResult().getType();
-  int64_t dim = getDim(), count = getCount();
-  if (dim < 0 || dim >= input.getRank() || count < 1)
-    return emitOpError() << "slices dim " << dim << " of " << input << " into " << count << " microbatches";
-  SmallVector<int64_t> shape(input.getShape());
-  bool isEven = shape[dim] % count == 0;
-  shape[dim] /= count;
-  if (!isEven || result.getShape() != ArrayRef(shape) || input.getElementType() != result.getElementType())
-    return emitOpError() << "slices " << input << " into " << count << " microbatches, but its result is " << result;
-  if (failed(verifyTypes(*this)))
-    return failure();
-  if (!getSharding(input))
-    return success();
-  DimShardingAttr own = getSharding(input).getDims()[dim];
-  DimShardingAttr expected = divideBatch(input.getDimSize(dim), count, own.getAxes(), getMesh(*this));
-  if (own != expected)
-    return emitOpError() << "needs " << expected << " on dim " << dim << ", and the input has " << own;
-  return getSharding(result) ? expect(*this, getResultSharding(), getSharding(result)) : success();
-}
-
-/// T2: the result has the layout of the input and is partial over time as well. A sum cannot combine with a maximum.
-LogicalResult LeaveMicrobatchOp::verify() {
-  RankedTensorType input = getInput().getType(), result = getResult().getType();
-  if (input.getShape() != result.getShape() || input.getElementType() != result.getElementType())
-    return emitOpError() << "changes the tensor from " << input << " to " << result;
-  if (failed(verifyTypes(*this)))
-    return failure();
-  if (!getSharding(input) || !getSharding(result))
-    return success();
-  Reduction reduction = getSharding(input).getReduction();
-  // The sum over microbatches of a maximum over ranks is not the maximum of sums.
-  if (reduction != Reduction::none && reduction != Reduction::sum)
-    return emitOpError() << "accumulates values that are partial with reduction " << stringifyReduction(reduction);
-  return expect(*this, getResultSharding(), getSharding(result));
-}
-
-LogicalResult OptimizerGroupAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr lr,
-                                         FloatAttr weightDecay, FloatAttr beta1, FloatAttr beta2, FloatAttr eps,
-                                         FloatAttr momentum, FloatAttr dampening, bool) {
-  for (FloatAttr number : {lr, weightDecay, beta1, beta2, eps, momentum, dampening})
-    if (number && !number.getType().isF64()) // A12
-      return emitError() << "number " << number << " of a group is not f64";
-  return success();
-}
-
 LogicalResult OptimizerOp::verify() {
   if (getGroups().empty()) // M10
     return emitOpError("has no group of parameters");
@@ -518,43 +169,6 @@ LogicalResult PrecisionOp::verify() {
   for (std::optional<Type> type : {getCompute(), getStorage(), getGather(), getReduce(), getMaster(), getState()})
     if (type && !isa<FloatType>(*type)) // M13
       return emitOpError() << "states " << *type << ", which is not a floating-point type";
-  return success();
-}
-
-LogicalResult LossScaleAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr initial, FloatAttr growth,
-                                    FloatAttr backoff, int64_t interval) {
-  if (!(base::numberOf(initial) > 0)) // A13
-    return emitError() << "loss scale begins as " << base::numberOf(initial) << ", must be positive";
-  return base::verifyLossScale(emitError, growth, backoff, interval); // A11
-}
-
-LogicalResult ArgumentRefAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArgumentKind kind,
-                                      StringAttr name) {
-  if (name.empty()) // A14
-    return emitError() << "reference to the argument of kind '" << stringifyArgumentKind(kind) << "' without a name";
-  return success();
-}
-
-LogicalResult InitRuleOfAttr::verify(function_ref<InFlightDiagnostic()> emitError, InitRule, FloatAttr gain, FanKind,
-                                     StringAttr, LocationAttr) {
-  if (!(base::numberOf(gain) > 0)) // A15
-    return emitError() << "gain is " << base::numberOf(gain) << ", must be positive";
-  return success();
-}
-
-LogicalResult StorageAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name, int64_t position,
-                                  bool) {
-  if (name.empty()) // A16
-    return emitError() << "storage without a name";
-  if (position < 0) // A16
-    return emitError() << "position " << position << " in storage \"" << name << "\", must be 0 or more";
-  return success();
-}
-
-LogicalResult CauseAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef axis, StringAttr,
-                                LocationAttr) {
-  if (axis.empty()) // A17
-    return emitError() << "cause of an axis without a name";
   return success();
 }
 

@@ -43,15 +43,7 @@ static void printPacked(OpAsmPrinter &printer, Operation *, TypeRange, Type pack
 
 namespace meshplan::sched {
 
-MeshOp getMesh(Operation *op) {
-  auto module = dyn_cast<ModuleOp>(op);
-  if (!module)
-    module = op->getParentOfType<ModuleOp>();
-  if (!module)
-    return nullptr;
-  auto meshes = module.getOps<MeshOp>();
-  return meshes.empty() ? MeshOp() : *meshes.begin();
-}
+MeshOp getMesh(Operation *op) { return base::meshOf<MeshOp>(op); }
 
 ProgramOp programOf(ModuleOp module, base::ProgramRole role) {
   for (auto program : module.getOps<ProgramOp>())

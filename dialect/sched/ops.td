@@ -126,8 +126,8 @@ def Sched_InputOp : Sched_Step<"input"> {
 def Sched_StateOp : Sched_Step<"state"> {
   let summary = "an optimizer state of a parameter, or an accumulator";
   let description = [{
-    All zeros before the first step, or with `copies` a copy of the parameter. `parameter` is the first name of the
-    parameter. A state without a parameter is an accumulator: it is zeros at the beginning of each step, or with
+    All zeros before the first step, or with `copies` a copy of the parameter. `parameter` is the first name of a
+    parameter of the same program. A state without a parameter is an accumulator: it is zeros at the beginning of each step, or with
     `scratch` undefined, and may be partial. With `host` the state is in host memory instead of on the device.
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<StrAttr>:$parameter, UnitAttr:$copies, UnitAttr:$scratch,

@@ -15,7 +15,7 @@
 //   W1, W3, W4      the same holds in instances before the last one
 //   W2              of what outlives them, instances before the last one change accumulators only
 //   W6, W7, W8      what an instance defers is resumed, once, before its values are defined by the next one
-//   W5, P14 to P18  `when` and timelines mean something
+//   W5, P14 to P19  `when` and timelines mean something
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,6 +71,7 @@ private:
   SmallVector<int64_t> meshSizes;
   llvm::StringMap<CommunicatorOp> communicators;
   llvm::StringSet<> streams;
+  llvm::StringSet<> parameters; ///< by first name
   DenseSet<Type> knownLayouts;
   int64_t nextSequence = 0;
   /// The free of each value that has been freed.
@@ -121,6 +122,8 @@ ProgramVerifier::ProgramVerifier(ProgramOp program) : program(program), meshSize
     else if (auto stream = dyn_cast<StreamOp>(op))
       streams.insert(stream.getSymName());
   }
+  for (auto parameter : program.getBody().getOps<ParameterOp>())
+    parameters.insert(cast<StringAttr>(parameter.getNames()[0]).getValue());
   for (Operation &step : program.getBody().front())
     if (whenOf(&step) == base::When::deferred)
       deferred.push_back(&step);
@@ -302,6 +305,10 @@ LogicalResult ProgramVerifier::verifyNames(Operation &step) {
   auto communicator = step.getAttrOfType<FlatSymbolRefAttr>("communicator");
   if (communicator && !communicators.contains(communicator.getValue())) // P4
     return step.emitOpError() << "uses the unknown communicator " << communicator;
+  auto state = dyn_cast<StateOp>(step);
+  if (state && state.getParameter() && !parameters.contains(*state.getParameter())) // P18
+    return step.emitOpError() << "is a state of '" << *state.getParameter()
+                              << "', which is not the first name of a parameter of the program";
   return success();
 }
 
@@ -556,7 +563,7 @@ static LogicalResult verifyTimeline(ProgramOp program) {
     return program.emitOpError("has a timeline that does not end with the program itself");
   auto isOwn = [&](Attribute each) { return cast<base::InstanceAttr>(each).getProgram() == end; };
   // What an instance of the program defers, the next one resumes.
-  if (!std::all_of(llvm::find_if(*timeline, isOwn), timeline->end(), isOwn)) // P18
+  if (!std::all_of(llvm::find_if(*timeline, isOwn), timeline->end(), isOwn)) // P19
     return program.emitOpError("has other programs between its own instances in its timeline");
   return success();
 }

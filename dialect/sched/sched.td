@@ -23,13 +23,14 @@ def Sched_Dialect : Dialect {
   }];
   let dependentDialects = ["::meshplan::base::BaseDialect"];
   let discardableAttrs = (ins
-      // Of compute, slice and start, for traces. Without it: forward.
+      // Of compute, slice, start and copy, for traces. Without it: forward.
       "::meshplan::base::DirectionAttr":$direction,
       // Of start, for traces. Without it: activations.
       "::meshplan::base::PurposeAttr":$purpose,
       // Of start, for traces: the module whose tensors it moves.
       "::mlir::StringAttr":$subject
   );
+  let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{

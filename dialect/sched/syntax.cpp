@@ -1,5 +1,6 @@
 //===- syntax.cpp - text form of attributes and types of sched ------------===//
 
+#include "dialect/base/layout_syntax.h"
 #include "dialect/sched/sched.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -44,28 +45,14 @@ static void printAxis(AsmPrinter &printer, AxisAttr axis) {
   printer << axis.getAxis() << ":(" << axis.getPre() << ')' << axis.getSize();
 }
 
-static ParseResult parseAxes(AsmParser &parser, SmallVectorImpl<AxisAttr> &axes) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&]() -> ParseResult {
-    FailureOr<AxisAttr> axis = parseAxis(parser);
-    if (succeeded(axis))
-      axes.push_back(*axis);
-    return success(succeeded(axis));
-  });
-}
-
-static void printAxes(AsmPrinter &printer, ArrayRef<AxisAttr> axes) {
-  printer << '{';
-  llvm::interleaveComma(axes, printer, [&](AxisAttr axis) { printAxis(printer, axis); });
-  printer << '}';
-}
-
 /// dim ::= integer (`over` axes)? (`unit` integer)? (`parts` `[` parts `]`)? (`repeat` integer)?
 static FailureOr<DimAttr> parseDim(AsmParser &parser) {
   SMLoc start = parser.getCurrentLocation();
   int64_t extent = 0, unit = 1, repeat = 1;
   SmallVector<AxisAttr> axes;
   SmallVector<DimPart> parts;
-  if (parser.parseInteger(extent) || (succeeded(parser.parseOptionalKeyword("over")) && parseAxes(parser, axes)) ||
+  if (parser.parseInteger(extent) ||
+      (succeeded(parser.parseOptionalKeyword("over")) && base::parseAxes(parser, axes, parseAxis)) ||
       (succeeded(parser.parseOptionalKeyword("unit")) && parser.parseInteger(unit)))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("parts")) && parseParts(parser, parts))
@@ -81,7 +68,7 @@ static void printDim(AsmPrinter &printer, DimAttr dim) {
   printer << dim.getExtent();
   if (!dim.getAxes().empty()) {
     printer << " over ";
-    printAxes(printer, dim.getAxes());
+    base::printAxes(printer, dim.getAxes(), printAxis);
   }
   if (dim.getUnit() != 1)
     printer << " unit " << dim.getUnit();
@@ -93,35 +80,11 @@ static void printDim(AsmPrinter &printer, DimAttr dim) {
     printer << " repeat " << dim.getRepeat();
 }
 
-Attribute AxisAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
-    return {};
-  FailureOr<AxisAttr> axis = parseAxis(parser);
-  if (failed(axis) || parser.parseGreater())
-    return {};
-  return *axis;
-}
+Attribute AxisAttr::parse(AsmParser &parser, Type) { return base::parseInAngles(parser, parseAxis); }
+void AxisAttr::print(AsmPrinter &printer) const { base::printInAngles(printer, *this, printAxis); }
 
-void AxisAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printAxis(printer, *this);
-  printer << '>';
-}
-
-Attribute DimAttr::parse(AsmParser &parser, Type) {
-  if (parser.parseLess())
-    return {};
-  FailureOr<DimAttr> dim = parseDim(parser);
-  if (failed(dim) || parser.parseGreater())
-    return {};
-  return *dim;
-}
-
-void DimAttr::print(AsmPrinter &printer) const {
-  printer << '<';
-  printDim(printer, *this);
-  printer << '>';
-}
+Attribute DimAttr::parse(AsmParser &parser, Type) { return base::parseInAngles(parser, parseDim); }
+void DimAttr::print(AsmPrinter &printer) const { base::printInAngles(printer, *this, printDim); }
 
 /// tensor ::= `<` `[` dims `]` `,` type (`,` `partial` `=` reduction axes)? (`,` `flat` `=` axes)? `>`
 Type ShardedTensorType::parse(AsmParser &parser) {
@@ -130,27 +93,17 @@ Type ShardedTensorType::parse(AsmParser &parser) {
   Type elementType;
   Reduction reduction = Reduction::none;
   SMLoc start = parser.getCurrentLocation();
-  auto parseOneDim = [&]() -> ParseResult {
-    FailureOr<DimAttr> dim = parseDim(parser);
-    if (succeeded(dim))
-      dims.push_back(*dim);
-    return success(succeeded(dim));
-  };
+  auto parseOneDim = [&] { return base::parseInto(parser, dims, parseDim); };
   if (parser.parseLess() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOneDim) ||
       parser.parseComma() || parser.parseType(elementType))
     return {};
   bool more = succeeded(parser.parseOptionalComma());
   if (more && succeeded(parser.parseOptionalKeyword("partial"))) {
-    StringRef name;
-    if (parser.parseEqual() || parser.parseKeyword(&name) || parseAxes(parser, partial))
+    if (base::parsePartial(parser, start, reduction, partial, parseAxis))
       return {};
-    std::optional<Reduction> parsed = symbolizeReduction(name);
-    if (!parsed)
-      return parser.emitError(start, "unknown reduction '") << name << "', expected sum, max or min", Type();
-    reduction = *parsed;
     more = succeeded(parser.parseOptionalComma());
   }
-  if (more && (parser.parseKeyword("flat") || parser.parseEqual() || parseAxes(parser, flat)))
+  if (more && (parser.parseKeyword("flat") || parser.parseEqual() || base::parseAxes(parser, flat, parseAxis)))
     return {};
   if (parser.parseGreater())
     return {};
@@ -164,11 +117,11 @@ void ShardedTensorType::print(AsmPrinter &printer) const {
   printer << "], " << getElementType();
   if (!getPartialAxes().empty()) {
     printer << ", partial = " << stringifyReduction(getReduction()) << ' ';
-    printAxes(printer, getPartialAxes());
+    base::printAxes(printer, getPartialAxes(), printAxis);
   }
   if (!getFlatAxes().empty()) {
     printer << ", flat = ";
-    printAxes(printer, getFlatAxes());
+    base::printAxes(printer, getFlatAxes(), printAxis);
   }
   printer << '>';
 }

@@ -11,6 +11,7 @@
 #include "runtime/artifact/sharding.h"
 #include "runtime/base/status.h"
 
+#include <functional>
 #include <set>
 
 namespace meshplan {
@@ -36,6 +37,13 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
 Status verifyInstructions(const artifact::Schedule &schedule, const artifact::Program &program,
                           std::span<const int32_t> defined);
 
+/// Verifies a tensor that a call uses, by its index into Program.values.
+using UseOfTensor = std::function<Status(int32_t)>;
+
+/// Verifies an argument of a call: it has what its kind needs, and its integers fit in 64 bits on every rank. `use` is
+/// called for each tensor that it refers to.
+Status verifyArgument(const artifact::Arg &arg, const artifact::Program &program, const UseOfTensor &use);
+
 /// A collective or slice may change the sharding of a value and nothing else. `group` has the axes of the communicator.
 Status verifyStart(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output,
                    std::span<const AxisRef> group);
@@ -51,9 +59,12 @@ template <typename... Parts> Status corrupted(const Parts &...parts) {
   return Status::error(StatusCode::corrupted, parts...);
 }
 
+/// Null is empty.
+template <typename Vector> int64_t sizeOf(const Vector *vector) { return vector ? vector->size() : 0; }
+
 /// Fails unless `index` is an index into `vector` (null is empty).
 template <typename Vector> Status verifyIndex(const char *what, int64_t index, const Vector *vector) {
-  int64_t size = vector ? vector->size() : 0;
+  int64_t size = sizeOf(vector);
   return index >= 0 && index < size ? Status() : corrupted(what, " ", index, " of ", size);
 }
 

@@ -2,7 +2,7 @@
 //
 // The compiler has verified the same on its IR. The runtime does not rely on that, because afterwards it allocates and
 // sends by these numbers without looking again. Along dims only the numbers of shards are compared; which rank holds
-// what is checked when the step is prepared (exec/pieces.cpp).
+// what is checked when the step is prepared (exec/moves/pieces.cpp).
 //
 // Example: mesh dp=2, tp=3. Rows over dp and tp have 6 shards, and an all-gather over tp leaves 6 / 3 = 2. A dim that
 // it does not name keeps its number. A reduce-scatter over tp needs an input that is partial over tp, and its output is
@@ -115,7 +115,7 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
     return corrupted("a collective along a dim of a flat value");
   MESHPLAN_RETURN_IF_ERROR(verifyFlat(input, output, {}));
   // A permute may change the assignment of shards to ranks arbitrarily. Whether the ranks hold what the output needs is
-  // checked when the step is prepared (exec/pieces.cpp).
+  // checked when the step is prepared (exec/moves/pieces.cpp).
   if (kind == CollectiveKind::permute)
     return Status();
   int64_t groupSize = shardCount(group), dim = -1, fromDim = -1;

@@ -11,9 +11,6 @@
 // Example: start 3 reads v5 into v6; compute overwrites v5; wait 3. Between start and wait the backend still reads v5,
 // so the compute is refused. After the wait it would be right.
 //
-// Rank-dependent integers are checked for every rank at once, by their bounds: the check does not visit ranks, and a
-// file is accepted or refused by all of them alike.
-//
 //===----------------------------------------------------------------------===//
 
 #include "runtime/artifact/meaning.h"
@@ -76,10 +73,6 @@ private:
   Status mayChange(int32_t value) const;
   Status memories(const artifact::Compute &compute) const;
   Status onDevice(int32_t value) const;
-  Status argument(const artifact::Arg &arg) const;
-  Status integer(const artifact::IntExpr &expression) const;
-  Status content(const artifact::Arg &arg) const;
-  Status microbatchScales(const artifact::Arg &arg) const;
   Status tensor(int32_t value) const;
   Status defineTensor(int32_t value);
   void follow(int32_t old, int32_t made);
@@ -128,8 +121,6 @@ bool mayBeDeferred(artifact::Action action) {
   return action == artifact::Action::Wait || action == artifact::Action::UnpackRun ||
          action == artifact::Action::Compute || action == artifact::Action::Slice || action == artifact::Action::Free;
 }
-
-template <typename Vector> int64_t sizeOf(const Vector *vector) { return vector ? vector->size() : 0; }
 
 Status Walk::define(int32_t value) {
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
@@ -193,101 +184,14 @@ std::vector<int32_t> Walk::readBy(int32_t input) const {
   return read;
 }
 
-/// True if the expression fits in 64 bits whatever the rank. The offset and the extent of a rank lie between 0 and
-/// `extent`.
-bool staysIn64Bits(const artifact::IntExpr &expression, int64_t extent) {
-  // Also without the offset, which is 0 on the first rank.
-  int64_t offset, size, sum;
-  return !__builtin_mul_overflow(expression.offset_scale(), extent, &offset) &&
-         !__builtin_mul_overflow(expression.extent_scale(), extent, &size) &&
-         !__builtin_add_overflow(expression.constant(), size, &sum) &&
-         !__builtin_add_overflow(expression.constant(), offset, &sum) && !__builtin_add_overflow(sum, size, &sum);
-}
-
-Status Walk::integer(const artifact::IntExpr &expression) const {
-  if (expression.value() == -1)
-    return Status();
-  MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", expression.value(), program.values()));
-  const artifact::Value &value = valueAt(expression.value());
-  MESHPLAN_RETURN_IF_ERROR(verifyIndex("dim", expression.dim(), value.dims()));
-  // A dim with parts has one offset per part, so there is no single offset.
-  if (expression.offset_scale() != 0 && sizeOf(value.dims()->Get(expression.dim())->parts()) > 0)
-    return corrupted("the offset of dim ", expression.dim(), " of value ", expression.value(), ", which has parts");
-  if (!staysIn64Bits(expression, value.dims()->Get(expression.dim())->extent()))
-    return corrupted("an integer of dim ", expression.dim(), " of value ", expression.value(), " that overflows");
-  return Status();
-}
-
-/// There are as many scales as integers. A microbatch number is below 2^32, so a product with a 32-bit value stays in
-/// 64 bits.
-Status Walk::microbatchScales(const artifact::Arg &arg) const {
-  MESHPLAN_RETURN_IF_ERROR(verifyAligned("microbatch_scales", arg.microbatch_scales()));
-  if (!arg.microbatch_scales())
-    return Status();
-  if (arg.kind() != artifact::ArgKind::integer && arg.kind() != artifact::ArgKind::int_list)
-    return corrupted("microbatch_scales of an attribute that is not an integer");
-  if (sizeOf(arg.microbatch_scales()) != sizeOf(arg.ints()))
-    return corrupted(sizeOf(arg.microbatch_scales()), " microbatch_scales of ", sizeOf(arg.ints()), " ints");
-  for (flatbuffers::uoffset_t i = 0; i < arg.microbatch_scales()->size(); ++i) {
-    const artifact::IntExpr &expression = *arg.ints()->Get(i);
-    int64_t scale = arg.microbatch_scales()->Get(i);
-    if (scale == 0)
-      continue;
-    if (expression.value() == -1)
-      return corrupted("ints[", i, "] depends on the microbatch, but names no value");
-    int64_t extent = valueAt(expression.value()).dims()->Get(expression.dim())->extent();
-    if (int64_t product; __builtin_mul_overflow(scale, extent, &product) || product > INT32_MAX || product < INT32_MIN)
-      return corrupted("ints[", i, "]: microbatches make it overflow");
-  }
-  return Status();
-}
-
-Status Walk::argument(const artifact::Arg &arg) const {
-  MESHPLAN_RETURN_IF_ERROR(content(arg));
-  return microbatchScales(arg);
-}
-
-Status Walk::content(const artifact::Arg &arg) const {
-  using artifact::ArgKind;
-  MESHPLAN_RETURN_IF_ERROR(verifyAligned("ints", arg.ints()));
-  MESHPLAN_RETURN_IF_ERROR(verifyAligned("reals", arg.reals()));
-  auto exactlyOne = [](int64_t size) { return size == 1 ? Status() : corrupted(size, " elements instead of one"); };
-  switch (arg.kind()) {
-  case ArgKind::none:
-  case ArgKind::real_list:
-  case ArgKind::bool_list:
-    return Status();
-  case ArgKind::value:
-    MESHPLAN_RETURN_IF_ERROR(exactlyOne(sizeOf(arg.values())));
-    return tensor(arg.values()->Get(0));
-  case ArgKind::value_list:
-    return verifyEach("values", arg.values(), [&](int32_t value) { return value == -1 ? Status() : tensor(value); });
-  case ArgKind::integer:
-    MESHPLAN_RETURN_IF_ERROR(exactlyOne(sizeOf(arg.ints())));
-    return integer(*arg.ints()->Get(0));
-  case ArgKind::int_list:
-    return verifyEach("ints", arg.ints(), [&](const artifact::IntExpr *each) { return integer(*each); });
-  case ArgKind::real:
-    return exactlyOne(sizeOf(arg.reals()));
-  case ArgKind::boolean:
-    return exactlyOne(sizeOf(arg.bools()));
-  case ArgKind::string:
-    return arg.text() ? Status() : corrupted("no text");
-  case ArgKind::dtype:
-    return arg.dtype() >= artifact::DType::MIN && arg.dtype() <= artifact::DType::MAX
-               ? Status()
-               : corrupted("dtype ", int(arg.dtype()), " does not exist");
-  }
-  return corrupted("kind ", int(arg.kind()), " does not exist");
-}
-
 Status Walk::compute(const artifact::Compute &compute) {
   // The order of the checks: arguments are used before values are overwritten, and outputs are defined last, because a
   // call may read what it overwrites.
   if (compute.target()->size() == 0)
     return corrupted("no target");
-  MESHPLAN_RETURN_IF_ERROR(
-      verifyEach("args", compute.args(), [&](const artifact::Arg *arg) { return argument(*arg); }));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("args", compute.args(), [&](const artifact::Arg *arg) {
+    return verifyArgument(*arg, program, [&](int32_t value) { return tensor(value); });
+  }));
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("overwrites", compute.overwrites(), [&](int32_t value) { return overwrite(value); }));
   MESHPLAN_RETURN_IF_ERROR(memories(compute));

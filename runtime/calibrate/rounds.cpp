@@ -1,4 +1,11 @@
 //===- rounds.cpp - repeated measurements on all ranks --------------------===//
+//
+// Ranks measure together, since a collective or a shared memory is used by all of them at once. A case is timed between
+// barriers, and its time in a round is the mean over the ranks. All cases of a round come before any of them is
+// repeated: a machine that is busy for a second then disturbs one round of many cases, and the median over rounds does
+// not see it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/calibrate/rounds.h"
 

@@ -1,4 +1,9 @@
 //===- export.cpp - checkpoints in Hugging Face's format ------------------===//
+//
+// Everything is read and checked before the folder is created, and the folder gets its name when all files are in it.
+// So a failed export leaves nothing that from_pretrained would load.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/export.h"
 

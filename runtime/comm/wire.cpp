@@ -1,4 +1,12 @@
 //===- wire.cpp - serialized messages between ranks -----------------------===//
+//
+// The bytes come from another process, which may run another version or be damaged. So nothing read is trusted: lengths
+// are bounded by the bytes that are left, numbers are checked before they become enumerators, and after the first fault
+// the reader gives zeros until its caller asks whether it has failed.
+//
+// Numbers are in the byte order of the machine.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/comm/wire.h"
 

@@ -1,4 +1,9 @@
 //===- integers.cpp - widening integers -----------------------------------===//
+//
+// Token files have the narrowest type that holds the vocabulary, models read i64 or i32. Every pair of types is one
+// instance of `widen`; withInteger turns a type that is known at run time into a C++ type.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/dataset/integers.h"
 

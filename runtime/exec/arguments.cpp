@@ -1,4 +1,9 @@
 //===- arguments.cpp - arguments of the artifact for one rank -------------===//
+//
+// All that depends on the rank is an integer (IntExpr). It is evaluated when a program is prepared, and again in each
+// microbatch only for calls that depend on it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/arguments.h"
 

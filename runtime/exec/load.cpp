@@ -2,7 +2,7 @@
 
 #include "runtime/exec/load.h"
 
-#include "runtime/exec/transfer.h"
+#include "runtime/exec/moves/transfer.h"
 #include "runtime/tensor/device.h"
 #include "runtime/tensor/memory.h"
 

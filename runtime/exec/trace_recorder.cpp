@@ -1,4 +1,13 @@
 //===- trace_recorder.cpp - instructions as events of a trace -------------===//
+//
+// On a CPU an instruction runs between two readings of the clock. On a GPU it is only enqueued there, so marks are put
+// into the stream between instructions, and their times are read when the program is over.
+//
+// A collective is two events: from its begin to its end on the lane, and the wait for it on the rank. Example: start 0
+// at 1 ms, the backend begins it at 2 ms and ends it at 5 ms, and the rank waits from 4 to 5 ms. The lane has 2 to 5,
+// the rank 4 to 5, and the collective is exposed for 1 ms.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/trace_recorder.h"
 

@@ -1,4 +1,9 @@
 //===- json_log.cpp - one line of JSON per step ---------------------------===//
+//
+// A run that continues from a checkpoint of step n writes to the log of the run before: lines up to step n stay, later
+// ones describe steps that are run again, and a last line that a kill has cut is dropped.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/train/json_log.h"
 

@@ -1,4 +1,9 @@
 //===- progress.cpp - progress on the terminal ----------------------------===//
+//
+// On a terminal the line of the last step is overwritten; in a file each line stays, so that at most one a second is
+// written. Times of the first step are not part of the estimate of what is left.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/train/progress.h"
 

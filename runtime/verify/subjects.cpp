@@ -1,4 +1,10 @@
 //===- subjects.cpp - subjects of a comparison ----------------------------===//
+//
+// A subject is a value that ranks and reference both have. Subjects are in the order of the computation: outputs,
+// gradients, their norm, master weights, parameters. What deviates first is then the nearest to the cause: a wrong
+// gradient makes a wrong parameter, and not reversed.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/verify/subjects.h"
 

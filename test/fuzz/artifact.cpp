@@ -7,7 +7,7 @@
 
 #include "runtime/artifact/artifact.h"
 #include "runtime/exec/arguments.h"
-#include "runtime/exec/pieces.h"
+#include "runtime/exec/moves/pieces.h"
 #include "runtime/exec/rank_view.h"
 #include "runtime/schema/checksum.h"
 #include "test/fuzz/require.h"

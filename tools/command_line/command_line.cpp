@@ -1,4 +1,9 @@
 //===- command_line.cpp - code that command lines share -------------------===//
+//
+// CLI11 finds the error, and its text is kept where it says what to do. It lists words of its own for a mistyped option
+// or command; these are replaced by the nearest name.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/command_line/command_line.h"
 

@@ -1,4 +1,9 @@
 //===- init_command.cpp - meshplan init -----------------------------------===//
+//
+// Whether the plan may be written is checked before the model is read, which takes seconds for a large archive, and
+// nothing is overwritten without `--force`: the file may be a plan that a person has edited.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/huggingface.h"
 #include "compiler/archive/read_archive.h"

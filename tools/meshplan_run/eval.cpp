@@ -1,4 +1,9 @@
 //===- eval.cpp - meshplan-run eval ---------------------------------------===//
+//
+// Evaluates the weights of a file, or the parameters of a checkpoint. The data is read in order and once, so that two
+// evaluations of the same parameters give the same loss.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/folder.h"
 #include "runtime/checkpoint/integrity/last_intact.h"

@@ -1,4 +1,9 @@
 //===- job.cpp - a schedule and its program -------------------------------===//
+//
+// What can be wrong with the files of a command line is found before ranks start: a name of an input that the program
+// does not have, an output file that the run reads.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/meshplan_run/job.h"
 

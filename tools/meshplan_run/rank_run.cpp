@@ -1,4 +1,9 @@
 //===- rank_run.cpp - one rank with its settings and its report -----------===//
+//
+// What a rank does around its program: threads and device before it, and afterwards its memory and its trace for the
+// report of rank 0.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/meshplan_run/rank_run.h"
 

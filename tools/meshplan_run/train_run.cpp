@@ -1,4 +1,10 @@
 //===- train_run.cpp - shared inputs of a training's ranks ----------------===//
+//
+// The ranks of a process share open files and the data set; what depends on the rank is opened by it. A training starts
+// from weights, from the distributions of the plan, or from a checkpoint, and what excludes another is refused here,
+// before hours of training show it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/meshplan_run/train_run.h"
 

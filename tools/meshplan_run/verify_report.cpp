@@ -1,4 +1,9 @@
 //===- verify_report.cpp - the result of verify ---------------------------===//
+//
+// A wrong tensor is reported with the instruction that makes it and with the statement of the plan that the instruction
+// comes from.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/meshplan_run/verify_report.h"
 

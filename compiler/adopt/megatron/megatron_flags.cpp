@@ -1,4 +1,8 @@
 //===- megatron_flags.cpp - a command line of Megatron-LM -----------------===//
+// A command line of Megatron-LM is usually cut from a shell script, with quotes and with backslashes at line ends.
+// Words keep their location, so that messages point into the text that the user has.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/megatron/megatron_flags.h"
 #include "compiler/support/nearest.h"

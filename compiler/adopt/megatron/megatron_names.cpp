@@ -1,4 +1,8 @@
 //===- megatron_names.cpp - a rule for each flag of Megatron-LM -----------===//
+// Every flag of Megatron-LM has a row that says whether it is translated, has no effect on a plan, or is refused and
+// why. A flag without a row is an error: it may change the training.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/megatron/megatron_flags.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,10 @@
 //===- megatron_optimizer.cpp - batch, optimizer and schedules ------------===//
+//
+// Megatron counts either iterations or samples; a plan counts steps. Samples become steps of the global batch.
+//
+// Example: `--train-samples 1000 --global-batch-size 64` are 15 steps: the last 40 samples do not fill a batch.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/megatron/megatron_optimizer.h"
 #include "compiler/adopt/numbers.h"

@@ -1,4 +1,10 @@
 //===- pipeline_layout.cpp - Megatron's string of pipeline stages ---------===//
+//
+// Example: `Et*3|(tt|)*2L` is the embedding and 3 layers, two stages of 2 layers, and the loss on a last stage:
+// `Ettt|tt|tt|L`. A group repeats its stages with its layers. The string is written out before it is checked, because a
+// repetition may exceed any limit: its length is bounded while it grows.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/adopt/megatron/pipeline_layout.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,9 @@
 //===- pair_writer.cpp - nodes that compute with pairs of reals --*- C++ -*-===//
+//
+// A node of complex tensors becomes several nodes of real ones. They take the location, the module and the name of the
+// node that they stand for, so that reports and styles find them there.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/archive/complex/pair_writer.h"
 

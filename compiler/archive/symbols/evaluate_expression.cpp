@@ -1,4 +1,10 @@
 //===- evaluate_expression.cpp - expressions become values -------*- C++ -*-===//
+//
+// Expressions are evaluated as Python does it, since PyTorch computed the sizes of the export by them: integers divide
+// towards minus infinity and never overflow, floats are those of the C library. A result that does not fit in 64 bits,
+// or is NaN, has no value.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/archive/symbols/operations.h"
 #include "llvm/Support/Format.h"

@@ -13,6 +13,9 @@ using Kind = SymbolicExpression::Kind;
 
 static constexpr size_t any = SIZE_MAX;
 
+// Messages write Python, as the author of the model does: the precedences are Python's, from `or` to `**`. Some
+// functions of torch.utils._sympy are one operation here: they differ only in what PyTorch assumes of their operands,
+// such as that CleanDiv leaves no remainder. The first row of a kind has the text for messages.
 static constexpr Operation operations[] = {
     {"Add", Kind::Add, 1, any, " + ", 5},
     {"Mul", Kind::Multiply, 1, any, "*", 6},

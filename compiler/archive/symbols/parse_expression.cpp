@@ -1,4 +1,8 @@
 //===- parse_expression.cpp - sympy's text to a tree -------------*- C++ -*-===//
+//
+// Example: `Add(Mul(Integer(2), Symbol('s0', integer=True)), Integer(1))` is 2*s0 + 1.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/archive/symbols/operations.h"
 

@@ -1,4 +1,10 @@
 //===- shape.cpp - derivatives of operators that move elements ------------===//
+//
+// The gradient moves back: each rule applies the inverse of what the operator does to positions. Where the operator
+// copies an element, the gradients of the copies are summed: over the dims that broadcast by `give`, over other copies
+// by sumCopies.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/derivatives/arithmetic.h"
 #include "compiler/derivatives/derivative_rules.h"

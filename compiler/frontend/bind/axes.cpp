@@ -1,4 +1,10 @@
 //===- axes.cpp - axes and layouts by name ---------------------------------===//
+//
+// An axis that the plan names twice for one value is an error at the second name: one coordinate would choose the shard
+// of two dims. So `used` collects the axes over all dims of a layout. An axis that is not found is left out of the
+// result, and binding continues, so that one run reports all of them.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/context.h"
 #include "compiler/support/nearest.h"

@@ -1,4 +1,10 @@
 //===- option_reader.cpp - options of a block by name ----------------------===//
+//
+// Example: `data dp { bucket 64 MiB; shard parameters }` is read with the rules `bucket`, `shard`, ... of the statement
+// `data`. A rule reads the value where the form fits, and reports itself what is wrong with a value of the right form,
+// such as a size that is too large. Where the form does not fit it returns false, and the form is the help.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/option_reader.h"
 
@@ -74,6 +80,7 @@ std::optional<int64_t> bind::singleInteger(const Context &context, const Option 
     return std::nullopt;
   if (operand->kind == Operand::Kind::Number && operand->number.unit.empty())
     return operand->number.integer;
+  // A word may be a number that the plan names: `let n = 8`, then `bucket n`.
   auto value = context.environment.values.find(operand->text);
   if (operand->kind != Operand::Kind::Word || value == context.environment.values.end())
     return std::nullopt;

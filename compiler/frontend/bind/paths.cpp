@@ -1,4 +1,12 @@
 //===- paths.cpp - which modules and parameters a path means ---------------===//
+//
+// A path that matches nothing is repaired for the help: the longest prefix that matches something is kept, and the
+// first component after it is replaced by near names, as long as the whole path then matches.
+//
+// Example: `model.layers.*.mpl.up_proj`. `model.layers.*` matches, and below it `mlp` is near `mpl`: "did you mean
+// 'model.layers.*.mlp.up_proj'?".
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/context.h"
 #include "compiler/frontend/statement_forms.h"

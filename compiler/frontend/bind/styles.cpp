@@ -1,4 +1,9 @@
 //===- styles.cpp - the clauses of an entry --------------------------------===//
+//
+// An entry has one style, or layouts at the borders of its module, or placements of parameters. Each style has a rule
+// that says what may follow it: axes, the parts of a fused weight, a dim.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/context.h"
 #include "compiler/support/nearest.h"

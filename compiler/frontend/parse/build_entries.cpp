@@ -1,4 +1,9 @@
 //===- build_entries.cpp - entries, styles and blocks ----------------------===//
+//
+// The syntax keeps what is written: clauses in their order, options that no style has, numbers as expressions. Which of
+// them a style takes is decided when the plan is bound, where a message can say what the style takes instead.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/parse/build.h"
 

@@ -1,4 +1,10 @@
 //===- build_options.cpp - option blocks -----------------------------------===//
+//
+// Options are read without knowing their statement: `64 MiB`, `[a.*, b]` and `cosine` are operands of a kind, and
+// bind/option_reader.h decides whether the kind fits the option. So a wrong value is an error of binding, which says
+// the form of the option, and not a syntax error.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/parse/build.h"
 #include "compiler/frontend/parse/spacing.h"

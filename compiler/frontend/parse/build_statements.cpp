@@ -1,4 +1,9 @@
 //===- build_statements.cpp - statements of a plan -------------------------===//
+//
+// One function for each rule of the grammar (grammar/Plan.g4). A statement that may occur once is a list as well, so
+// that binding reports the second one with the location of the first.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/parse/build.h"
 #include "compiler/frontend/path_pattern.h"

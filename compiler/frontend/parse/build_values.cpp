@@ -1,4 +1,9 @@
 //===- build_values.cpp - words, numbers, expressions, paths ---------------===//
+//
+// Every node keeps its text and its range, from which later messages quote the plan. The range ends on the line on
+// which it begins, because a diagnostic shows one line.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/parse/build.h"
 #include "compiler/frontend/parse/spacing.h"
@@ -20,6 +25,7 @@ SourceRange SyntaxContext::range(const antlr4::Token &first, const antlr4::Token
   for (size_t i = first.getTokenIndex(); i <= last.getTokenIndex(); ++i) {
     const antlr4::Token &token = *tokens.get(i);
     if (token.getChannel() == antlr4::Token::DEFAULT_CHANNEL && token.getLine() == first.getLine() &&
+        //
         token.getType() != Parser::NEWLINE)
       result.endColumn = rangeOf(token, file).endColumn;
   }

@@ -1,4 +1,9 @@
 //===- expectations.cpp - the text of syntax errors ------------------------===//
+//
+// The parser expects a set of tokens, such as 30 keywords or a number, a word and a path where any operand may be. A
+// message names what a person would write there, and for a statement that has begun its form.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/parse/expectations.h"
 

@@ -1,4 +1,8 @@
 //===- spacing.cpp - the canonical text of tokens --------------------------===//
+//
+// Diagnostics quote a plan, and the formatter writes it. Both use one spacing, whatever the spaces of the file.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/parse/spacing.h"
 

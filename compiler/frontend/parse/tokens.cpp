@@ -117,95 +117,17 @@ bool isClosed(const TokenList &tokens, size_t open) {
 /// statement.
 class Adjuster {
 public:
-  TokenList run(TokenList in) {
-    for (size_t i = 0; i < in.size(); ++i) {
-      if (in[i]->getChannel() != Token::DEFAULT_CHANNEL) {
-        out.push_back(std::move(in[i]));
-        continue;
-      }
-      trackBrackets(in, i);
-      // `user-id` is one name in a path and a difference in an expression; the lexer cannot tell which, because it sees
-      // no more than the characters.
-      size_t end = inExpression.back() ? i : endOfName(in, i);
-      if (end > i)
-        join(in, i, end);
-      append(std::move(in[i]));
-      i = end;
-    }
-    return std::move(out);
-  }
+  TokenList run(TokenList in);
 
 private:
-  /// The index of the last token of the name that begins at `i`.
-  static size_t endOfName(const TokenList &in, size_t i) {
-    if (!isNamePiece(*in[i]))
-      return i;
-    while (i + 1 < in.size() && touches(*in[i], *in[i + 1]) && joinsNames(in, i + 1))
-      i += 2;
-    return i;
-  }
-
-  void trackBrackets(const TokenList &in, size_t i) {
-    size_t type = in[i]->getType();
-    bool opens = type == PlanLexer::LEFT_PAREN || type == PlanLexer::LEFT_BRACKET;
-    bool closes = type == PlanLexer::RIGHT_PAREN || type == PlanLexer::RIGHT_BRACKET;
-    // Within brackets a line end does not end a statement.
-    if (opens && (depth > 0 || isClosed(in, i)))
-      ++depth;
-    else if (closes && depth > 0)
-      --depth;
-  }
-
-  void append(std::unique_ptr<Token> token) {
-    size_t type = token->getType();
-    if (type == PlanLexer::NEWLINE && (depth > 0 || last == PlanLexer::COMMA)) {
-      static_cast<CommonToken &>(*token).setChannel(Token::HIDDEN_CHANNEL);
-      out.push_back(std::move(token));
-      return;
-    }
-    if (type == PlanLexer::RIGHT_BRACE && !endsStatement(last) && last != PlanLexer::LEFT_BRACE)
-      appendImpliedEnd(*token);
-    // A name of digits and the letters of a unit, such as `1s`.
-    if (type == PlanLexer::QUANTITY && startsStatement())
-      static_cast<CommonToken &>(*token).setType(PlanLexer::PATH);
-    if (inValue && isProduct(*token))
-      appendProduct(*token, out);
-    else
-      out.push_back(std::move(token));
-    trackValue(type);
-    trackExpression(type);
-    last = type;
-  }
-
-  void appendImpliedEnd(Token &brace) {
-    auto end = std::make_unique<CommonToken>(&brace);
-    end->setType(PlanLexer::NEWLINE);
-    end->setText("}");
-    out.push_back(std::move(end));
-  }
-
+  static size_t endOfName(const TokenList &in, size_t i);
+  void trackBrackets(const TokenList &in, size_t i);
+  void append(std::unique_ptr<Token> token);
+  void appendImpliedEnd(Token &brace);
   bool startsStatement() const { return endsStatement(last) || last == PlanLexer::LEFT_BRACE; }
 
-  /// Keeps, for each open brace and for the top level, whether the rest of the statement may be an expression, in which
-  /// a minus means subtraction.
-  void trackExpression(size_t type) {
-    if (type == PlanLexer::LEFT_BRACE)
-      inExpression.push_back(false);
-    else if (type == PlanLexer::RIGHT_BRACE && inExpression.size() > 1)
-      inExpression.pop_back();
-    else if (endsStatement(type))
-      inExpression.back() = false;
-    else if (type == PlanLexer::COLON || inValue)
-      inExpression.back() = true;
-  }
-
-  void trackValue(size_t type) {
-    if (type == PlanLexer::EQUAL || (startsStatement() && out.back()->getText() == "microbatches"))
-      inValue = true;
-    else if (endsStatement(type) || type == PlanLexer::COMMA || type == PlanLexer::RIGHT_BRACKET ||
-             type == PlanLexer::LEFT_BRACE || type == PlanLexer::COLON)
-      inValue = false;
-  }
+  void trackExpression(size_t type);
+  void trackValue(size_t type);
 
   TokenList out;
   int depth = 0;
@@ -289,6 +211,93 @@ bool checkTokens(PlanTokens &tokens, int32_t file, Diagnostics &diagnostics) {
 }
 
 } // namespace
+
+TokenList Adjuster::run(TokenList in) {
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (in[i]->getChannel() != Token::DEFAULT_CHANNEL) {
+      out.push_back(std::move(in[i]));
+      continue;
+    }
+    trackBrackets(in, i);
+    // `user-id` is one name in a path and a difference in an expression; the lexer cannot tell which, because it sees
+    // no more than the characters.
+    size_t end = inExpression.back() ? i : endOfName(in, i);
+    if (end > i)
+      join(in, i, end);
+    append(std::move(in[i]));
+    i = end;
+  }
+  return std::move(out);
+}
+
+/// The index of the last token of the name that begins at `i`.
+size_t Adjuster::endOfName(const TokenList &in, size_t i) {
+  if (!isNamePiece(*in[i]))
+    return i;
+  while (i + 1 < in.size() && touches(*in[i], *in[i + 1]) && joinsNames(in, i + 1))
+    i += 2;
+  return i;
+}
+
+void Adjuster::trackBrackets(const TokenList &in, size_t i) {
+  size_t type = in[i]->getType();
+  bool opens = type == PlanLexer::LEFT_PAREN || type == PlanLexer::LEFT_BRACKET;
+  bool closes = type == PlanLexer::RIGHT_PAREN || type == PlanLexer::RIGHT_BRACKET;
+  // Within brackets a line end does not end a statement.
+  if (opens && (depth > 0 || isClosed(in, i)))
+    ++depth;
+  else if (closes && depth > 0)
+    --depth;
+}
+
+void Adjuster::append(std::unique_ptr<Token> token) {
+  size_t type = token->getType();
+  if (type == PlanLexer::NEWLINE && (depth > 0 || last == PlanLexer::COMMA)) {
+    static_cast<CommonToken &>(*token).setChannel(Token::HIDDEN_CHANNEL);
+    out.push_back(std::move(token));
+    return;
+  }
+  if (type == PlanLexer::RIGHT_BRACE && !endsStatement(last) && last != PlanLexer::LEFT_BRACE)
+    appendImpliedEnd(*token);
+  // A name of digits and the letters of a unit, such as `1s`.
+  if (type == PlanLexer::QUANTITY && startsStatement())
+    static_cast<CommonToken &>(*token).setType(PlanLexer::PATH);
+  if (inValue && isProduct(*token))
+    appendProduct(*token, out);
+  else
+    out.push_back(std::move(token));
+  trackValue(type);
+  trackExpression(type);
+  last = type;
+}
+
+void Adjuster::appendImpliedEnd(Token &brace) {
+  auto end = std::make_unique<CommonToken>(&brace);
+  end->setType(PlanLexer::NEWLINE);
+  end->setText("}");
+  out.push_back(std::move(end));
+}
+
+/// Keeps, for each open brace and for the top level, whether the rest of the statement may be an expression, in which a
+/// minus means subtraction.
+void Adjuster::trackExpression(size_t type) {
+  if (type == PlanLexer::LEFT_BRACE)
+    inExpression.push_back(false);
+  else if (type == PlanLexer::RIGHT_BRACE && inExpression.size() > 1)
+    inExpression.pop_back();
+  else if (endsStatement(type))
+    inExpression.back() = false;
+  else if (type == PlanLexer::COLON || inValue)
+    inExpression.back() = true;
+}
+
+void Adjuster::trackValue(size_t type) {
+  if (type == PlanLexer::EQUAL || (startsStatement() && out.back()->getText() == "microbatches"))
+    inValue = true;
+  else if (endsStatement(type) || type == PlanLexer::COMMA || type == PlanLexer::RIGHT_BRACKET ||
+           type == PlanLexer::LEFT_BRACE || type == PlanLexer::COLON)
+    inValue = false;
+}
 
 PlanTokens::PlanTokens(const SourceBuffer &source) : input(source.text().str()), lexer(&input) {
   lexer.removeErrorListeners();

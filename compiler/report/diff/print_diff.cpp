@@ -1,4 +1,9 @@
 //===- print_diff.cpp - differences as text -------------------------------===//
+//
+// Only changes are listed, but each section says where there are none: an empty section would not tell whether it was
+// compared.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/report/diff/report_diff.h"
 #include "compiler/report/text_table.h"

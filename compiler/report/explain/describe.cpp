@@ -1,4 +1,10 @@
 //===- describe.cpp - explanations of values ------------------------------===//
+//
+// What a person asks of a tensor, computed from its type: the extents of each shard, why each axis is there, and what
+// moves it. Numbers come from where the program was decided: extents from schema/extent.h, steps from
+// sharding/reshard.h, bytes from report/traffic.h.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/report/explain/describe.h"
 #include "compiler/report/sched_layout_text.h"

@@ -1,4 +1,10 @@
 //===- explain.cpp - why a tensor has its layout --------------------------===//
+//
+// A target is a parameter, an input, an output, or a border of a module: `lm_head.weight`, `model.layers.0:input[0]`.
+// Its layout is explained by what the partitioned program keeps of its history: the statements that caused its axes
+// (plan.getCauses) and the reshards before and after it, with their bytes.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/report/explain/explain.h"
 #include "compiler/report/explain/describe.h"

@@ -1,4 +1,8 @@
 //===- print_explanation.cpp - an explanation as text ---------------------===//
+//
+// Shards of equal size are counted, not listed: a dim over 512 ranks is one line.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/report/explain/explanation.h"
 #include "compiler/report/report.h"

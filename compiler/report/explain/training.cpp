@@ -1,4 +1,9 @@
 //===- training.cpp - explanations of a training step ---------------------===//
+//
+// The step is followed backwards from what the optimizer reads of a parameter: its gradient, over the reductions that
+// made it whole, to the addend that a rank computes; then its states.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/report/explain/training.h"
 #include "compiler/report/explain/describe.h"

@@ -1,4 +1,13 @@
 //===- memory.cpp - copies of strided operands in kernels -----------------===//
+//
+// Temporary memory of kernels follows from the strides of their operands: most kernels copy an operand that is not in
+// the order that they read. What ATen does is not documented, so each rule here is what its source does on a CPU, and
+// tests compare the strides with PyTorch's (test/lib/strides).
+//
+// Example: a weight of `linear` that is the transpose of a row-major [8, 4] tensor has the shape [4, 8] and the strides
+// [1, 4]. BLAS takes it as it is (matrixBytes is 0); a kernel that reads rows copies it first (contiguousBytes).
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/cost.h"

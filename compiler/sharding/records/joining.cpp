@@ -90,17 +90,6 @@ static OpCost padCost(const CallView &call) {
   return cost;
 }
 
-/// Dims that are not repeated can be divided. Dims of size 1 and leading dims become new elements, the same on every
-/// rank.
-static FactorRule repeatRule(const CallView &call) {
-  RuleBuilder builder(call);
-  TensorRef self = builder.operand("self"), result = builder.result();
-  int64_t rank = result.getRank();
-  for (int64_t dim = 0; dim < rank; ++dim)
-    builder.tie({self[dim - rank], result[dim]});
-  return builder.finish();
-}
-
 static LocalCall localizeRepeat(const CallView &call, plan::MeshOp) {
   RankedTensorType self = call.operands.front(), result = call.results.front();
   SmallVector<int64_t> repeats = call.getInts("repeats").value_or(SmallVector<int64_t>());
@@ -159,8 +148,10 @@ void addJoiningRecords(OpRegistry &registry) {
        {"aten.reflection_pad1d.default", "aten.reflection_pad2d.default", "aten.reflection_pad3d.default",
         "aten.replication_pad1d.default", "aten.replication_pad2d.default", "aten.replication_pad3d.default"})
     registry.add({.target = target, .rule = padRule, .linearity = inSelf, .cost = padCost});
+  // Dims that are not repeated can be divided. Dims of size 1 and leading dims become new elements, the same on every
+  // rank, so the result can be divided along them too.
   registry.add({.target = "aten.repeat.default",
-                .rule = repeatRule,
+                .rule = alignedRule,
                 .linearity = movesOperand,
                 .cost = copyCost,
                 .localize = localizeRepeat});

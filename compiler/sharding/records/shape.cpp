@@ -91,16 +91,6 @@ static LocalCall localizeSqueezeDims(const CallView &call, plan::MeshOp) {
   return {"aten.squeeze.dims", withArg(call.args, "dim", ArrayAttr::get(context, dims))};
 }
 
-/// Dims of size 1, and leading dims, become new elements of the result, the same on every rank.
-static FactorRule expandRule(const CallView &call) {
-  RuleBuilder builder(call);
-  TensorRef self = builder.operand("self"), result = builder.result();
-  int64_t rank = result.getRank();
-  for (int64_t dim = 0; dim < rank; ++dim)
-    builder.tie({self[dim - rank], result[dim]});
-  return builder.finish();
-}
-
 static Strides expandStrides(const CallView &call, unsigned result) {
   Strides strides = call.getStrides(0);
   return expandedStrides({call.operands.front().getShape(), strides}, call.results[result].getShape());
@@ -122,7 +112,8 @@ void addDimOrderRecords(OpRegistry &registry) {
       {"aten.squeeze.default", reshapeRule, reshapedStrides, localizeSqueeze},
       {"aten.squeeze.dim", reshapeRule, reshapedStrides, localizeSqueezeDims},
       {"aten.squeeze.dims", reshapeRule, reshapedStrides, localizeSqueezeDims},
-      {"aten.expand.default", expandRule, expandStrides, localizeSizes<argument::size>},
+      // Dims of size 1, and leading dims, become new elements of the result, the same on every rank.
+      {"aten.expand.default", alignedRule, expandStrides, localizeSizes<argument::size>},
   };
   for (const View &view : views)
     registry.add({.target = view.target,

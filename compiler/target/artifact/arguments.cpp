@@ -1,4 +1,19 @@
 //===- arguments.cpp - arguments of a compute op --------------------------===//
+//
+// The kind of an argument follows from the attribute alone, without the schema of the operator:
+//
+//   attribute                                    kind
+//   unit                                         none
+//   #base.operand                                value
+//   list of #base.operand, unit for None         value_list
+//   integer, #base.local                         integer
+//   list of these, dense array, empty list       int_list
+//   float, bool, string, type                    real, boolean, string, dtype
+//   list or dense array of float or bool         real_list, bool_list
+//
+// An empty list does not say what it is a list of. The kernel finds no element in it, so int_list serves for all.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/target/artifact/arguments.h"
 #include "compiler/target/artifact/elements.h"
@@ -49,6 +64,8 @@ bool ArgumentBuilder::addInteger(Attribute attribute) {
   arg->ints.emplace_back(local.getConstant(), numbers.lookup(tensor), static_cast<int32_t>(local.getDim()),
                          local.getOffsetScale(), local.getExtentScale());
   if (local.getMicrobatchScale()) {
+    // The integers before this one do not depend on the microbatch: their scales become 0. Most arguments have no scale
+    // at all, and then the file has no vector.
     arg->microbatch_scales.resize(arg->ints.size());
     arg->microbatch_scales.back() = local.getMicrobatchScale();
   }

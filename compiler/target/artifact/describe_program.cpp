@@ -1,4 +1,18 @@
 //===- describe_program.cpp - a program of an artifact as text ------------===//
+//
+// The text is for people; nothing reads it again. A value is written with its type where it is made, and by its number
+// where it is read:
+//
+//   program step role step timeline step 0 to 3
+//     parameter v0 f32[8 over tp, 4] trainable 'w'
+//     s0: v2 f32[2, 8 over tp] = aten.linear.default(input=v1, weight=v0)  origin 3
+//     s1: v3 f32[2, 8] = start 0 all_gather v2 dim 1 over tp
+//     s0: wait 0
+//
+// The file may be one that the runtime refuses, so indices are checked before they are followed, and kinds that do not
+// exist are printed as numbers.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/target/artifact/describe_program.h"
 #include "compiler/support/parts_clause.h"
@@ -345,6 +359,7 @@ void ProgramDescriber::describeTimeline() {
   const char *separator = " timeline ";
   for (flatbuffers::uoffset_t begin = 0, end = 1; begin < size; begin = end++) {
     const artifact::Instance &first = *instances->Get(begin);
+    // A step of 64 microbatches has 64 instances, or 128 with two programs: consecutive microbatches are one range.
     while (end < size && instances->Get(end)->program() == first.program() &&
            instances->Get(end)->microbatch() == first.microbatch() + static_cast<int32_t>(end - begin))
       ++end;

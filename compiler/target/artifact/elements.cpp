@@ -10,6 +10,7 @@ using meshplan::artifact::DType;
 
 /// The elements of a dense attribute: a splat is expanded, booleans take a byte each.
 static std::vector<uint8_t> denseBytes(DenseElementsAttr value) {
+  // MLIR packs booleans, eight in a byte; LibTorch reads one byte for each.
   std::vector<uint8_t> bytes;
   if (value.getElementType().isInteger(1)) {
     bytes.reserve(value.getNumElements());

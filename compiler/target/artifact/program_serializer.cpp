@@ -1,14 +1,12 @@
 //===- program_serializer.cpp - one program as an artifact's table --------===//
 //
-// One walk over the steps of a program in order. Every sharded result gets a
-// number, which is its index in Program.values; later steps refer to it by that
-// number. Declarations (parameters, inputs, states, settings) fill tables of
-// their own, and actions (compute, start, copy, wait, slice, pack, unpack, free, resume)
-// become instructions.
+// One walk over the steps of a program in order. Every sharded result gets a number, which is its index in
+// Program.values; later steps refer to it by that number. Declarations (parameters, inputs, states, settings) fill
+// tables of their own, and actions (compute, start, copy, wait, slice, pack, unpack, free, resume) become
+// instructions.
 //
-// The result of a collective or a copy gets its number at its start, because the
-// runtime allocates it there; the wait only completes it. A packed result names
-// its members, so the results of its unpack get their numbers there, too.
+// The result of a collective or a copy gets its number at its start, because the runtime allocates it there; the wait
+// only completes it. A packed result names its members, so the results of its unpack get their numbers there, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -230,6 +228,7 @@ void ProgramSerializer::addOutput(sched::OutputOp output) {
     program->loss = output.getName().str();
 }
 
+//
 void ProgramSerializer::addState(sched::StateOp state) {
   if (!state.getParameter()) {
     auto entry = std::make_unique<artifact::AccumulatorT>();
@@ -258,7 +257,7 @@ void ProgramSerializer::addBuffer(sched::BufferOp buffer) {
 
 static std::unique_ptr<artifact::GuardT> toGuard(base::GuardAttr guard) {
   auto entry = std::make_unique<artifact::GuardT>();
-  entry->output = "nonfinite";
+  entry->output = base::nonfiniteOutput.str();
   entry->stops = guard.getStops();
   entry->growth = base::numberOf(guard.getGrowth());
   entry->backoff = base::numberOf(guard.getBackoff());

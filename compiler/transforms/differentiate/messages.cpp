@@ -1,4 +1,9 @@
 //===- messages.cpp - diagnostics of differentiation ----------------------===//
+//
+// A loss that cannot be differentiated is reported at the operator, with the path from the loss to it: the operator may
+// be far from anything that the plan names. Of a long path the notes show both ends.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/transforms/differentiate/messages.h"
 #include "compiler/support/layer_names.h"

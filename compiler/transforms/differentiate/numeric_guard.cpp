@@ -73,8 +73,9 @@ Value NumericGuard::total() {
   Operation *output = step.getBody().front().getTerminator();
   unsigned index = output->getNumOperands();
   output->insertOperands(index, total);
-  [[maybe_unused]] LogicalResult inserted = step.insertResult(
-      index, total.getType(), builder.getDictionaryAttr(named<attr::Name>(builder.getStringAttr("nonfinite"))));
+  [[maybe_unused]] LogicalResult inserted =
+      step.insertResult(index, total.getType(),
+                        builder.getDictionaryAttr(named<attr::Name>(builder.getStringAttr(base::nonfiniteOutput))));
   setOpAttr<attr::Guard>(step, action());
   return total;
 }

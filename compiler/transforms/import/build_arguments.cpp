@@ -1,4 +1,10 @@
 //===- build_arguments.cpp - types and literals of the archive ------------===//
+//
+// A call of the plan dialect keeps the arguments of its node by name; a tensor becomes a reference to an operand. What
+// has no effect on values is left out, so that records need not know it. An argument that has no attribute (a complex
+// number) makes the result null, and the caller reports the node.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/transforms/import/build_arguments.h"
 #include "mlir/IR/Builders.h"

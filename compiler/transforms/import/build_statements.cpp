@@ -1,6 +1,7 @@
 //===- build_statements.cpp - statements of the plan as ops ---------------===//
 
 #include "compiler/transforms/import/build_statements.h"
+#include "compiler/frontend/statement_forms.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -63,18 +64,6 @@ SmallVector<AxisRefAttr> StatementBuilder::axisRefs(ArrayRef<size_t> axes) const
   });
 }
 
-static StringRef nameOf(TrainableStatement::Kind kind) {
-  switch (kind) {
-  case TrainableStatement::Kind::Freeze:
-    return "freeze";
-  case TrainableStatement::Kind::TrainOnly:
-    return "train only";
-  case TrainableStatement::Kind::Unused:
-    return "unused";
-  }
-  llvm_unreachable("unknown statement");
-}
-
 /// True if the statement has an effect in a plan that does not train.
 static bool saysComputeOnly(const BoundPrecision &precision) {
   auto isEmpty = [&](std::string BoundPrecision::*dtype) { return (precision.*dtype).empty(); };
@@ -99,7 +88,7 @@ void StatementBuilder::refuseUseless() {
   if (bound.precision && !saysComputeOnly(*bound.precision))
     refuse("precision", bound.precision->range);
   for (const BoundTrainable &trainable : bound.trainable)
-    refuse(nameOf(trainable.kind), trainable.range);
+    refuse(keywordOf(trainable.kind), trainable.range);
 }
 
 void StatementBuilder::refuseStatements() {

@@ -127,166 +127,23 @@ public:
   AddendWidener(func::FuncOp function, bool sendsWide)
       : function(function), sendsWide(sendsWide), wide(Float32Type::get(function.getContext())) {}
 
-  void run() {
-    SmallVector<Operation *> ops;
-    function.walk([&](Operation *op) { ops.push_back(op); });
-    for (Operation *op : ops)
-      if (sumsActivations(op)) {
-        setOpAttr<attr::ActivationSum>(op, TypeAttr::get(getElementTypeOrSelf(op->getResult(0).getType())));
-        if (!sendsWide)
-          sentNarrow.insert(op);
-      }
-    llvm::for_each(ops, [&](Operation *op) { widen(op); });
-    dropConversions(ops);
-  }
+  void run();
 
 private:
-  void widen(Operation *op) {
-    if (auto call = dyn_cast<CallOp>(op))
-      widenCall(call);
-    else if (auto leave = dyn_cast<LeaveMicrobatchOp>(op))
-      widenLeave(leave);
-    else if (op->getNumOperands() == 1 && op->getNumResults() == 1)
-      widenCollective(op);
-  }
-
-  void widenCall(CallOp call) {
-    if (llvm::none_of(call.getResults(), [](Value result) { return isNarrowAddend(result); }) || staysExact(call) ||
-        isSentAtOnce(call))
-      return;
-    if (!writesWide(call))
-      convertOperands(call);
-    for (Value result : call.getResults())
-      if (isNarrowAddend(result))
-        setWide(result);
-  }
-
-  /// True if the addends of the call are only sent as they are.
-  bool isSentAtOnce(CallOp call) {
-    return llvm::all_of(call->getUsers(), [&](Operation *user) { return sentNarrow.contains(user); }) &&
-           llvm::none_of(call.getOperands(), [](Value operand) { return isAddend(operand) && !isNarrow(operand); });
-  }
-
-  /// Values that ranks do not sum are still summed over microbatches.
-  void widenLeave(LeaveMicrobatchOp leave) {
-    if (!isNarrow(leave.getResult()))
-      return;
-    if (isNarrow(leave.getInput()))
-      leave.getInputMutable().assign(
-          convert(OpBuilder(leave), leave.getInput().getDefiningOp<CallOp>(), leave.getInput(), wide));
-    setWide(leave.getResult());
-  }
-
-  /// True if each element of the call's addends is zero on all ranks but one: it is a copy of an element of a divided
-  /// operand, or derived elementwise from such an addend.
-  static bool staysExact(CallOp call) {
-    CallView view = CallView::of(call);
-    const OpRecord *record = OpRegistry::get().lookup(view.target);
-    // The plan itself asks for the rounding.
-    if (record && record->roundsAddends)
-      return true;
-    SmallVector<Value> addends = llvm::to_vector(llvm::make_filter_range(call.getOperands(), isAddend));
-    if (addends.empty())
-      return record && record->picksElements;
-    FactorRule rule = factorRuleOf(view, record);
-    return addends.size() == 1 && isNarrow(addends.front()) && isParallel(rule);
-  }
-
-  /// Replaces the call by one that reads 16-bit operands and writes float32, if there is one.
-  static bool writesWide(CallOp call) {
-    CallView view = CallView::of(call);
-    const OpRecord *record = OpRegistry::get().lookup(view.target);
-    if (!record || !record->widen || !llvm::all_of(call.getOperands(), [](Value operand) { return isNarrow(operand); }))
-      return false;
-    std::optional<LocalCall> widened = record->widen(view);
-    if (!widened)
-      return false;
-    call.setTarget(widened->target);
-    call.setArgsAttr(widened->args);
-    return true;
-  }
-
-  void convertOperands(CallOp call) {
-    for (OpOperand &operand : call->getOpOperands())
-      if (isNarrow(operand.get()))
-        operand.set(converted(operand.get(), call));
-    // A dtype argument is the type of the results.
-    NamedAttrList args(call.getArgs());
-    for (NamedAttribute argument : call.getArgs())
-      if (auto type = dyn_cast<TypeAttr>(argument.getValue()); type && isNarrow(type.getValue()))
-        args.set(argument.getName(), TypeAttr::get(wide));
-    call.setArgsAttr(args.getDictionary(call.getContext()));
-  }
-
-  /// `value` in float32, converted before its first reader.
-  Value converted(Value value, CallOp reader) {
-    // One conversion for all readers. The first reader in program order makes it, so it precedes the others.
-    Value &known = conversions[value];
-    if (!known)
-      known = convert(OpBuilder(reader), reader, value, wide);
-    return known;
-  }
-
-  /// The result of a collective stays wide as long as it is still to be added to.
-  void widenCollective(Operation *op) {
-    Value input = op->getOperand(0), result = op->getResult(0);
-    Type narrow = getElementTypeOrSelf(result.getType());
-    if (!isNarrow(narrow) || getElementTypeOrSelf(input.getType()) == narrow)
-      return;
-    // The addend became wide on its way, for example by a sum over microbatches: it is rounded here, as the last thing
-    // before it is sent.
-    if (sentNarrow.contains(op)) {
-      op->setOperand(0, convert(OpBuilder(op), input.getDefiningOp<CallOp>(), input, narrow, "meshplan.round_addends"));
-      return;
-    }
-    setWide(result);
-    // A reduction over one of two axes: the rest is still a sum.
-    if (isAddend(result))
-      return;
-    auto source = input.getDefiningOp<CallOp>();
-    if (CallOp addition = biasAddition(result)) {
-      convertOperands(addition);
-      result = addition.getResult(0);
-      setWide(result);
-      source = addition;
-    }
-    OpBuilder builder(op->getContext());
-    builder.setInsertionPointAfterValue(result);
-    Value sum = convert(builder, source, result, narrow);
-    result.replaceAllUsesExcept(sum, sum.getDefiningOp());
-  }
-
-  /// The addition of a smaller tensor that is the only reader of the sum: the bias of a product, which kernels on one
-  /// rank add before they round.
-  static CallOp biasAddition(Value sum) {
-    auto addition = sum.hasOneUse() ? dyn_cast<CallOp>(*sum.user_begin()) : CallOp();
-    if (!addition || addition.getTarget() != "aten.add.Tensor" || !isNarrow(addition.getResult(0)))
-      return {};
-    int64_t elements = cast<RankedTensorType>(sum.getType()).getNumElements();
-    return llvm::any_of(addition.getOperands(),
-                        [&](Value operand) {
-                          return isNarrow(operand) &&
-                                 cast<RankedTensorType>(operand.getType()).getNumElements() < elements;
-                        })
-               ? addition
-               : CallOp();
-  }
-
+  void widen(Operation *op);
+  void widenCall(CallOp call);
+  bool isSentAtOnce(CallOp call);
+  void widenLeave(LeaveMicrobatchOp leave);
+  static bool staysExact(CallOp call);
+  static bool writesWide(CallOp call);
+  void convertOperands(CallOp call);
+  Value converted(Value value, CallOp reader);
+  void widenCollective(Operation *op);
+  static CallOp biasAddition(Value sum);
   void setWide(Value value) { value.setType(cast<RankedTensorType>(value.getType()).clone(wide)); }
 
-  /// A conversion that belongs to the module of `like`, if `like` is not null.
   static Value convert(OpBuilder builder, CallOp like, Value value, Type element,
-                       StringRef target = "aten._to_copy.default") {
-    NamedAttrList args;
-    args.set("self", OperandRefAttr::get(builder.getContext(), 0));
-    args.set("dtype", TypeAttr::get(element));
-    auto call = CallOp::create(builder, value.getLoc(), cast<RankedTensorType>(value.getType()).clone(element),
-                               builder.getStringAttr(target), value, args.getDictionary(builder.getContext()),
-                               like ? like.getModuleAttr() : StringAttr());
-    if (like)
-      copyModuleRuns(call, like);
-    return call.getResult(0);
-  }
+                       StringRef target = "aten._to_copy.default");
 
   func::FuncOp function;
   bool sendsWide;
@@ -304,3 +161,160 @@ struct WidenAddendsPass : meshplan::impl::WidenAddendsBase<WidenAddendsPass> {
 };
 
 } // namespace
+
+void AddendWidener::run() {
+  SmallVector<Operation *> ops;
+  function.walk([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : ops)
+    if (sumsActivations(op)) {
+      setOpAttr<attr::ActivationSum>(op, TypeAttr::get(getElementTypeOrSelf(op->getResult(0).getType())));
+      if (!sendsWide)
+        sentNarrow.insert(op);
+    }
+  llvm::for_each(ops, [&](Operation *op) { widen(op); });
+  dropConversions(ops);
+}
+
+void AddendWidener::widen(Operation *op) {
+  if (auto call = dyn_cast<CallOp>(op))
+    widenCall(call);
+  else if (auto leave = dyn_cast<LeaveMicrobatchOp>(op))
+    widenLeave(leave);
+  else if (op->getNumOperands() == 1 && op->getNumResults() == 1)
+    widenCollective(op);
+}
+
+void AddendWidener::widenCall(CallOp call) {
+  if (llvm::none_of(call.getResults(), [](Value result) { return isNarrowAddend(result); }) || staysExact(call) ||
+      isSentAtOnce(call))
+    return;
+  if (!writesWide(call))
+    convertOperands(call);
+  for (Value result : call.getResults())
+    if (isNarrowAddend(result))
+      setWide(result);
+}
+
+/// True if the addends of the call are only sent as they are.
+bool AddendWidener::isSentAtOnce(CallOp call) {
+  return llvm::all_of(call->getUsers(), [&](Operation *user) { return sentNarrow.contains(user); }) &&
+         llvm::none_of(call.getOperands(), [](Value operand) { return isAddend(operand) && !isNarrow(operand); });
+}
+
+/// Values that ranks do not sum are still summed over microbatches.
+void AddendWidener::widenLeave(LeaveMicrobatchOp leave) {
+  if (!isNarrow(leave.getResult()))
+    return;
+  if (isNarrow(leave.getInput()))
+    leave.getInputMutable().assign(
+        convert(OpBuilder(leave), leave.getInput().getDefiningOp<CallOp>(), leave.getInput(), wide));
+  setWide(leave.getResult());
+}
+
+/// True if each element of the call's addends is zero on all ranks but one: it is a copy of an element of a divided
+/// operand, or derived elementwise from such an addend.
+bool AddendWidener::staysExact(CallOp call) {
+  CallView view = CallView::of(call);
+  const OpRecord *record = OpRegistry::get().lookup(view.target);
+  // The plan itself asks for the rounding.
+  if (record && record->roundsAddends)
+    return true;
+  SmallVector<Value> addends = llvm::to_vector(llvm::make_filter_range(call.getOperands(), isAddend));
+  if (addends.empty())
+    return record && record->picksElements;
+  FactorRule rule = factorRuleOf(view, record);
+  return addends.size() == 1 && isNarrow(addends.front()) && isParallel(rule);
+}
+
+/// Replaces the call by one that reads 16-bit operands and writes float32, if there is one.
+bool AddendWidener::writesWide(CallOp call) {
+  CallView view = CallView::of(call);
+  const OpRecord *record = OpRegistry::get().lookup(view.target);
+  if (!record || !record->widen || !llvm::all_of(call.getOperands(), [](Value operand) { return isNarrow(operand); }))
+    return false;
+  std::optional<LocalCall> widened = record->widen(view);
+  if (!widened)
+    return false;
+  call.setTarget(widened->target);
+  call.setArgsAttr(widened->args);
+  return true;
+}
+
+void AddendWidener::convertOperands(CallOp call) {
+  for (OpOperand &operand : call->getOpOperands())
+    if (isNarrow(operand.get()))
+      operand.set(converted(operand.get(), call));
+  // A dtype argument is the type of the results.
+  NamedAttrList args(call.getArgs());
+  for (NamedAttribute argument : call.getArgs())
+    if (auto type = dyn_cast<TypeAttr>(argument.getValue()); type && isNarrow(type.getValue()))
+      args.set(argument.getName(), TypeAttr::get(wide));
+  call.setArgsAttr(args.getDictionary(call.getContext()));
+}
+
+/// `value` in float32, converted before its first reader.
+Value AddendWidener::converted(Value value, CallOp reader) {
+  // One conversion for all readers. The first reader in program order makes it, so it precedes the others.
+  Value &known = conversions[value];
+  if (!known)
+    known = convert(OpBuilder(reader), reader, value, wide);
+  return known;
+}
+
+/// The result of a collective stays wide as long as it is still to be added to.
+void AddendWidener::widenCollective(Operation *op) {
+  Value input = op->getOperand(0), result = op->getResult(0);
+  Type narrow = getElementTypeOrSelf(result.getType());
+  if (!isNarrow(narrow) || getElementTypeOrSelf(input.getType()) == narrow)
+    return;
+  // The addend became wide on its way, for example by a sum over microbatches: it is rounded here, as the last thing
+  // before it is sent.
+  if (sentNarrow.contains(op)) {
+    op->setOperand(0, convert(OpBuilder(op), input.getDefiningOp<CallOp>(), input, narrow, "meshplan.round_addends"));
+    return;
+  }
+  setWide(result);
+  // A reduction over one of two axes: the rest is still a sum.
+  if (isAddend(result))
+    return;
+  auto source = input.getDefiningOp<CallOp>();
+  if (CallOp addition = biasAddition(result)) {
+    convertOperands(addition);
+    result = addition.getResult(0);
+    setWide(result);
+    source = addition;
+  }
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfterValue(result);
+  Value sum = convert(builder, source, result, narrow);
+  result.replaceAllUsesExcept(sum, sum.getDefiningOp());
+}
+
+/// The addition of a smaller tensor that is the only reader of the sum: the bias of a product, which kernels on one
+/// rank add before they round.
+CallOp AddendWidener::biasAddition(Value sum) {
+  auto addition = sum.hasOneUse() ? dyn_cast<CallOp>(*sum.user_begin()) : CallOp();
+  if (!addition || addition.getTarget() != "aten.add.Tensor" || !isNarrow(addition.getResult(0)))
+    return {};
+  int64_t elements = cast<RankedTensorType>(sum.getType()).getNumElements();
+  return llvm::any_of(addition.getOperands(),
+                      [&](Value operand) {
+                        return isNarrow(operand) &&
+                               cast<RankedTensorType>(operand.getType()).getNumElements() < elements;
+                      })
+             ? addition
+             : CallOp();
+}
+
+/// A conversion that belongs to the module of `like`, if `like` is not null.
+Value AddendWidener::convert(OpBuilder builder, CallOp like, Value value, Type element, StringRef target) {
+  NamedAttrList args;
+  args.set("self", OperandRefAttr::get(builder.getContext(), 0));
+  args.set("dtype", TypeAttr::get(element));
+  auto call = CallOp::create(builder, value.getLoc(), cast<RankedTensorType>(value.getType()).clone(element),
+                             builder.getStringAttr(target), value, args.getDictionary(builder.getContext()),
+                             like ? like.getModuleAttr() : StringAttr());
+  if (like)
+    copyModuleRuns(call, like);
+  return call.getResult(0);
+}

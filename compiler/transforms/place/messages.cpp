@@ -1,4 +1,9 @@
 //===- messages.cpp - diagnostics of styles -------------------------------===//
+//
+// Each function reports one fault: what cannot be done, for which statement, and the help with what the plan should say
+// instead. They are apart from the passes so that these read as decisions.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/transforms/place/messages.h"
 #include "compiler/sharding/axes.h"

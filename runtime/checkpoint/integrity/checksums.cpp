@@ -1,4 +1,13 @@
 //===- checksums.cpp - the checksums of a checkpoint ----------------------===//
+//
+// Ranks write parts of one file, and a block may consist of parts of several ranks. Checksums are such that those of
+// disjoint parts combine by xor (block_checksums.h): a rank sends an entry for each block that it has written a part
+// of, and one rank combines them.
+//
+// Example: a block of 8 elements, of which rank 0 wrote 0 to 4 and rank 1 wrote 5 to 7. The entries are (file, tensor,
+// block, a) and (file, tensor, block, b); the checksum of the block is made of a xor b.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/checkpoint/integrity/checksums.h"
 

@@ -15,8 +15,8 @@ namespace meshplan {
 /// Names of outputs.
 using OutputNames = std::set<std::string, std::less<>>;
 
-/// The instructions that a rank runs if the caller needs only some outputs. All ranks must ask for the same ones,
-/// because collectives are left out too. The compiler computes the same (compiler/scheduling/asked_outputs.h).
+/// The instructions that a rank runs if the caller needs only some outputs (schema/needed_steps.h). All ranks must ask
+/// for the same ones, because collectives are left out too. The compiler counts the memory of the same instructions.
 struct NeededSteps {
   std::vector<bool> instructions;           ///< by index; false: only other outputs need it
   std::map<size_t, std::vector<int>> freed; ///< by instruction: other outputs whose last use it is

@@ -10,7 +10,7 @@
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_COLLECTIVE_STEP_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_COLLECTIVE_STEP_H
 
-#include "runtime/exec/pieces.h"
+#include "runtime/exec/moves/pieces.h"
 #include "runtime/exec/steps/start_step.h"
 
 namespace meshplan {

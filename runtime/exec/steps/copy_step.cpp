@@ -1,10 +1,17 @@
 //===- copy_step.cpp - packing and unpacking for collectives --------------===//
+//
+// A buffer has the pieces for one rank after those for another, and within a rank one tensor after the other. Example:
+// tensors A and B are reduce-scattered over 2 ranks: A0 B0 A1 B1, where A1 is the piece of A that rank 1 gets. What
+// rank 0 receives, A0 B0, is its two outputs one after the other: where a buffer of the program has them in this order,
+// they are taken without a copy (in place).
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/exec/steps/copy_step.h"
 
 #include "runtime/artifact/vector_range.h"
+#include "runtime/exec/moves/transfer.h"
 #include "runtime/exec/prepare.h"
-#include "runtime/exec/transfer.h"
 
 using namespace meshplan;
 

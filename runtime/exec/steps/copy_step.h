@@ -3,7 +3,7 @@
 #ifndef MESHPLAN_RUNTIME_EXEC_STEPS_COPY_STEP_H
 #define MESHPLAN_RUNTIME_EXEC_STEPS_COPY_STEP_H
 
-#include "runtime/exec/pieces.h"
+#include "runtime/exec/moves/pieces.h"
 #include "runtime/exec/steps/step.h"
 
 namespace meshplan {

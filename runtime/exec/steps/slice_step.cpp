@@ -2,8 +2,8 @@
 
 #include "runtime/exec/steps/step.h"
 
+#include "runtime/exec/moves/transfer.h"
 #include "runtime/exec/prepare.h"
-#include "runtime/exec/transfer.h"
 #include "runtime/schema/packing.h"
 
 #include <algorithm>

@@ -1,4 +1,10 @@
 //===- literal.cpp - literal arguments for the dispatcher -----------------===//
+//
+// A literal fits a parameter of the schema if Python would accept it there: an integer for a float, one integer for a
+// list of fixed length, a number for a tensor. Nothing else is converted, since a wrong argument would otherwise become
+// a wrong number.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/tensor/torch/literal.h"
 

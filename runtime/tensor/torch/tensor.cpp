@@ -1,4 +1,9 @@
 //===- tensor.cpp - the handle over at::Tensor ----------------------------===//
+//
+// The rooms above see a handle without headers of LibTorch, which take seconds to compile. Exceptions of LibTorch
+// become a Status here (guarded), as nowhere above is there a handler.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/tensor/tensor.h"
 

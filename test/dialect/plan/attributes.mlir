@@ -186,3 +186,23 @@ func.func @none(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names
 plan.optimizer sgd groups [#plan.optimizer_group<lr = 0.1 : f64>]
 // expected-error @below {{has 'plan.group' = -1 on argument 0, but the statements of the module have 1}}
 func.func @group(%w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.group = -1 : i64}) { return }
+
+// -----
+
+// D9
+func.func @other(%x: tensor<4xf32>) {
+  // expected-error @below {{has a run of module "mlp.u", which does not contain it}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "mlp.up"
+    {plan.module_runs = [#plan.module_run<"mlp" = 1>, #plan.module_run<"mlp.u" = 1>]} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+// D10
+func.func @twice(%x: tensor<4xf32>) {
+  // expected-error @below {{has two runs of module "mlp"}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "mlp"
+    {plan.module_runs = [#plan.module_run<"mlp" = 1>, #plan.module_run<"mlp" = 2>]} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

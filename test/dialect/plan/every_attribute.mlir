@@ -40,9 +40,9 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
           tensor<6xf32> {plan.updates = #plan.argument<accumulator "w.sum">})
       attributes {plan.role = #base.role<step>, plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>], plan.guard = #base.guard<stops = true>} {
     // CHECK: plan.call "aten.neg.default"(%{{.*}}) {self = #base.operand<0>} in "m" {plan.autocast_off = "cuda", plan.host, plan.in_evaluation = #plan.stand_in<ones>,
-    // CHECK-SAME: plan.keeps_addends, plan.kept, plan.loss_gradient, plan.module_runs = {m = 1 : i64}, plan.precision, plan.zero_gradient}
+    // CHECK-SAME: plan.keeps_addends, plan.kept, plan.loss_gradient, plan.module_runs = [#plan.module_run<"m" = 1>], plan.precision, plan.zero_gradient}
     %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "m"
-      {plan.host, plan.module_runs = {m = 1 : i64}, plan.loss_gradient, plan.kept, plan.precision, plan.keeps_addends, plan.zero_gradient,
+      {plan.host, plan.module_runs = [#plan.module_run<"m" = 1>], plan.loss_gradient, plan.kept, plan.precision, plan.keeps_addends, plan.zero_gradient,
        plan.in_evaluation = #plan.stand_in<ones>, plan.autocast_off = "cuda"} : (tensor<6xf32>) -> tensor<6xf32>
     // CHECK: plan.constrain {{.*}} as "input replicate" {plan.input_of = "m"}
     %1 = plan.constrain %0 <[{}]> along [#plan.axis<"tp">] as "input replicate" {plan.input_of = "m"} : tensor<6xf32> -> tensor<6xf32>
@@ -224,8 +224,8 @@ func.func @call(%x: tensor<4xf32>) {
 
 // D2
 func.func @call(%x: tensor<4xf32>) {
-  // expected-error @below {{has 'plan.module_runs' of the wrong type, {m = "a"}}}
-  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} {plan.module_runs = {m = "a"}} : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @below {{has 'plan.module_runs' of the wrong type, [1]}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} {plan.module_runs = [1]} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 

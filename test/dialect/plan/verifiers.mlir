@@ -1,4 +1,4 @@
-// One failing case for each labelled rule of dialect/plan/verifiers.cpp.
+// One failing case for each labelled rule of verifiers.cpp, attr_verifiers.cpp and reshard_verifiers.cpp in dialect/plan.
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics
 
@@ -1051,6 +1051,18 @@ func.func @a16(%x: tensor<4xf32> {plan.storage = #plan.storage<name = "all", pos
 // A17
 // expected-error @below {{cause of an axis without a name}}
 module attributes {test.attr = #plan.cause<"" because "rowwise tp" at loc("a.plan":7:3)>} {}
+
+// -----
+
+// A18
+// expected-error @below {{run of a module without a path}}
+module attributes {test.attr = #plan.module_run<"" = 1>} {}
+
+// -----
+
+// A18
+// expected-error @below {{run 0 of module "block", must be at least 1: run 0 is not written}}
+module attributes {test.attr = #plan.module_run<"block" = 0>} {}
 
 // -----
 

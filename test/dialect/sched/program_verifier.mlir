@@ -567,6 +567,7 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %w = sched.parameter ["w"] : <[12], f32>
   %m = sched.state "w.m" of "w" : <[12], f32>
   %v = sched.slice %m on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
   // W2: a view of a state
@@ -674,6 +675,17 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
   %z = sched.wait %u on @compute : !sched.token<!sched.tensor<[12], f32>>
   sched.output "y" %y : <[12], f32>
   sched.output "z" %z : <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.program @step role <step> {
+  %w = sched.parameter ["w", "tied"] trainable : <[12], f32>
+  %m = sched.state "w.exp_avg" of "w" : <[12], f32>
+  // P18
+  // expected-error@+1 {{'sched.state' op is a state of 'tied', which is not the first name of a parameter of the program}}
+  %v = sched.state "tied.exp_avg" of "tied" : <[12], f32>
 }
 
 // -----
@@ -1117,7 +1129,7 @@ sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.stream @compute
 sched.program @count0 role <microbatch> {
 }
-// P18
+// P19
 // expected-error@+1 {{'sched.program' op has other programs between its own instances in its timeline}}
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@count0, 0>, #base.instance<@step, 1>] {
 }

@@ -276,7 +276,7 @@ plan.border "block" is_input false index 0 #plan.sharding<[]> exact false along 
 // CHECK: return %[[AGAIN]]
 func.func @twice(%x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> tensor<4x8xf32> {
   %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "block.act" : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} in "block.act" {plan.module_runs = {block = 1 : i64, "block.act" = 1 : i64}}
+  %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} in "block.act" {plan.module_runs = [#plan.module_run<"block" = 1>, #plan.module_run<"block.act" = 1>]}
       : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %1 : tensor<4x8xf32>
 }

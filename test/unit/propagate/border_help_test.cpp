@@ -17,7 +17,7 @@ protected:
                           llvm::StringRef runs = "") {
     std::string place = module.empty() ? "" : (" in \"" + module + "\"").str();
     return ("%" + result + " = plan.call \"aten.neg.default\"(%" + operand + ") {self = #base.operand<0>}" + place +
-            (runs.empty() ? "" : " {plan.module_runs = {" + runs + "}}") + " : (" + type + ") -> " + type + "\n")
+            (runs.empty() ? "" : " {plan.module_runs = [" + runs + "]}") + " : (" + type + ") -> " + type + "\n")
         .str();
   }
 
@@ -80,7 +80,7 @@ TEST_F(BorderHelp, ValuesCountInTheOrderOfTheProgram) {
 }
 
 TEST_F(BorderHelp, EveryCallOfAModuleHasItsBorders) {
-  std::string twice = call("a", "x", "up") + call("b", "a", "up", "up = 1 : i64");
+  std::string twice = call("a", "x", "up") + call("b", "a", "up", "#plan.module_run<\"up\" = 1>");
   EXPECT_EQ(whole(twice, 1), "up: output [_, _]");
 }
 

@@ -1,4 +1,9 @@
 //===- distribution.cpp - distributions of initial parameters --------------===//
+//
+// Example: `truncated normal 0.02 from -0.04 to 0.04`. A distribution is read word by word; where one is not of the
+// form of the first word, the whole form is the help.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/nearest.h"

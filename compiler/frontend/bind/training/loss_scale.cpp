@@ -1,4 +1,9 @@
 //===- loss_scale.cpp - the loss scale of 16-bit gradients ----------------===//
+//
+// The scale multiplies gradients in f32 and is divided out again, so it and its inverse must be normal numbers of f32.
+// Numbers that the block leaves out are those of torch.amp.GradScaler.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/number_text.h"

@@ -1,4 +1,10 @@
 //===- offload.cpp - offloading parameters and optimizer states -----------===//
+//
+// What is offloaded moves between two memories in every step, so it must be used where it is cheap to move: parameters
+// are copied shard by shard before they are gathered, and the optimizer runs where its states are. A plan in which the
+// option would have no effect, or would move whole parameters, is refused.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 

@@ -1,4 +1,9 @@
 //===- optimizer.cpp - the optimizer and its groups of parameters ----------===//
+//
+// Groups are bound after all options of the statement have been read, because a group takes the numbers that it does
+// not state from the statement, wherever they are in it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/nearest.h"

@@ -1,4 +1,9 @@
 //===- optimizer_numbers.cpp - hyperparameters of optimizers ---------------===//
+//
+// Ranges are those that the classes of torch.optim check. A number that the optimizer does not have is an unknown
+// option of it.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/number_text.h"

@@ -1,4 +1,10 @@
 //===- overlap.cpp - contracts about the timeline of a step ----------------===//
+//
+// A clause is a sequence of words, as `require gradients over dp hidden >= 90 %`, which the parser gives as one list of
+// operands. What is not of this form is an error with the form; what is, and cannot hold, such as a group that the plan
+// cannot have, is an error of its own. compiler/timing/overlap_contracts.h judges the clauses on the timeline.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/nearest.h"

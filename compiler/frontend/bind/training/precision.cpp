@@ -1,4 +1,10 @@
 //===- precision.cpp - dtypes of training ----------------------------------===//
+//
+// A dtype that another program spells differently (`bfloat16`, `fp16`) is refused with the name that a plan has for it,
+// and a dtype for which the plan has no use (`gather` without sharded parameters) with the statement that would use it:
+// a setting that nothing reads would look as if it worked.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/nearest.h"

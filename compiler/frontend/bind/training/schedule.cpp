@@ -1,4 +1,10 @@
 //===- schedule.cpp - schedules of the learning rate -----------------------===//
+//
+// Example: `schedule cosine { warmup 100; steps 1000; min 0.1 }`. Each kind has its own options, and an option of
+// another kind is as unknown as a misspelt one. Lengths are compared only if every option could be read: a message
+// about a sum of which one part is missing would name a number that the plan does not have.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/nearest.h"

@@ -1,6 +1,13 @@
 //===- trainable.cpp - trained, frozen and unused parameters ---------------===//
+//
+// A parameter is trained unless a statement says otherwise: `freeze` names what is not trained, `train only` what is,
+// and `unused` what the loss does not reach. The archive freezes too (requires_grad). Statements are compared with each
+// other and with the archive, so that none of them is without effect.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
+#include "compiler/frontend/statement_forms.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -10,18 +17,6 @@ using namespace meshplan;
 using namespace meshplan::bind;
 
 namespace {
-
-std::string wordOf(TrainableStatement::Kind kind) {
-  switch (kind) {
-  case TrainableStatement::Kind::Freeze:
-    return "freeze";
-  case TrainableStatement::Kind::TrainOnly:
-    return "train only";
-  case TrainableStatement::Kind::Unused:
-    return "unused";
-  }
-  return "";
-}
 
 class TrainableReader {
 public:
@@ -79,7 +74,7 @@ bool TrainableReader::checkChanges(TrainableStatement::Kind kind, const BoundPat
   if (kind == TrainableStatement::Kind::TrainOnly || paths.parameters.empty() || llvm::any_of(paths.parameters, isFree))
     return true;
   context.diagnostics
-      .error(paths.range, "'" + wordOf(kind) + " " + paths.text + "' has no effect: the archive freezes '" +
+      .error(paths.range, "'" + keywordOf(kind) + " " + paths.text + "' has no effect: the archive freezes '" +
                               parameterPath(context.model, context.model.parameters[paths.parameters.front()]) + "'" +
                               (paths.parameters.size() == 1 ? "" : " and all others that it names"))
       .help("remove the path from the statement");
@@ -90,8 +85,8 @@ bool TrainableReader::check(TrainableStatement::Kind kind, const BoundPaths &pat
   std::string path = parameterPath(context.model, context.model.parameters[parameter]);
   if (named[parameter] && named[parameter]->kind != kind) {
     context.diagnostics
-        .error(paths.range, "'" + wordOf(kind) + "' names parameter '" + path + "', which '" +
-                                wordOf(named[parameter]->kind) + "' names, too")
+        .error(paths.range, "'" + keywordOf(kind) + "' names parameter '" + path + "', which '" +
+                                keywordOf(named[parameter]->kind) + "' names, too")
         .note(named[parameter]->range, "it is named here")
         .help("a parameter is either trained, frozen or unused: remove it from one of the two");
     return false;

@@ -1,4 +1,9 @@
 //===- training.cpp - the statements of training ---------------------------===//
+//
+// Most statements of training have a source of their own. Here are the small ones, and the order in which all are
+// bound: each is checked against those before it (bindTraining).
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
 

@@ -1,4 +1,9 @@
 //===- movement.cpp - calls that only move elements -----------------------===//
+//
+// The indices of a result become indices of the operand, so that a mask is read through the calls that move it. A call
+// that does not fit its schema, or whose arguments are not literals, is not read through; the mask then stays a tensor.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/transforms/import/index_functions/call_reader.h"
 #include "llvm/ADT/StringSwitch.h"

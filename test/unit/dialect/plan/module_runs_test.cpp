@@ -1,6 +1,7 @@
 //===- module_runs_test.cpp - which call of a module an op belongs to -----===//
 
 #include "dialect/plan/module_runs.h"
+#include "mlir/IR/Verifier.h"
 #include "test/unit/dialect/plan_text.h"
 #include <gtest/gtest.h>
 
@@ -30,6 +31,14 @@ TEST_F(ModuleRuns, EachModuleAroundACallHasItsOwn) {
   EXPECT_EQ(moduleRun(call(1), "block"), 1);
   EXPECT_EQ(moduleRun(call(1), "block.up"), 3);
   EXPECT_EQ(moduleRun(call(1), ""), 0);
+}
+
+TEST_F(ModuleRuns, OnlyModulesThatContainTheCallAreWritten) {
+  // `other` calls `block`, which is not below it in the model.
+  setModuleRuns(call(1), {{"other", 1}, {"block", 2}});
+  EXPECT_EQ(moduleRun(call(1), "other"), 0);
+  EXPECT_EQ(moduleRun(call(1), "block"), 2);
+  EXPECT_TRUE(succeeded(mlir::verify(call(1))));
 }
 
 TEST_F(ModuleRuns, ACallThatReplacesAnotherBelongsToItsRuns) {

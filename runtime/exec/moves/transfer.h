@@ -1,9 +1,9 @@
 //===- transfer.h - copying overlaps of tensors -----------------*- C++ -*-===//
 
-#ifndef MESHPLAN_RUNTIME_EXEC_TRANSFER_H
-#define MESHPLAN_RUNTIME_EXEC_TRANSFER_H
+#ifndef MESHPLAN_RUNTIME_EXEC_MOVES_TRANSFER_H
+#define MESHPLAN_RUNTIME_EXEC_MOVES_TRANSFER_H
 
-#include "runtime/exec/pieces.h"
+#include "runtime/exec/moves/pieces.h"
 #include "runtime/tensor/tensor.h"
 
 namespace meshplan {
@@ -30,4 +30,4 @@ Status unpackPiece(const TensorPiece &piece, const Tensor &packed, int64_t begin
 
 } // namespace meshplan
 
-#endif // MESHPLAN_RUNTIME_EXEC_TRANSFER_H
+#endif // MESHPLAN_RUNTIME_EXEC_MOVES_TRANSFER_H

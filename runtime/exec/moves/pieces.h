@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_RUNTIME_EXEC_PIECES_H
-#define MESHPLAN_RUNTIME_EXEC_PIECES_H
+#ifndef MESHPLAN_RUNTIME_EXEC_MOVES_PIECES_H
+#define MESHPLAN_RUNTIME_EXEC_MOVES_PIECES_H
 
 #include "runtime/base/status.h"
 #include "runtime/exec/rank_view.h"
@@ -53,4 +53,4 @@ Expected<Pieces> piecesOf(const RankView &view, const artifact::Start &start, st
 
 } // namespace meshplan
 
-#endif // MESHPLAN_RUNTIME_EXEC_PIECES_H
+#endif // MESHPLAN_RUNTIME_EXEC_MOVES_PIECES_H

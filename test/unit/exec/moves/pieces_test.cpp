@@ -1,4 +1,4 @@
-#include "runtime/exec/pieces.h"
+#include "runtime/exec/moves/pieces.h"
 
 #include "test/unit/exec/loaded_schedule.h"
 

@@ -16,7 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/exec/pieces.h"
+#include "runtime/exec/moves/pieces.h"
 
 #include <algorithm>
 #include <numeric>

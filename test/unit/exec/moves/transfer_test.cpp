@@ -1,4 +1,4 @@
-#include "runtime/exec/transfer.h"
+#include "runtime/exec/moves/transfer.h"
 
 #include "runtime/tensor/torch/access.h"
 #include "test/unit/exec/loaded_schedule.h"

@@ -1,6 +1,6 @@
 //===- transfer.cpp - copying overlaps of tensors -------------------------===//
 
-#include "runtime/exec/transfer.h"
+#include "runtime/exec/moves/transfer.h"
 
 #include "runtime/data/slice.h"
 

@@ -38,6 +38,15 @@ SharedEvent eventOn(const c10::Stream &stream) {
   return event;
 }
 
+/// Blocks the host until the device has come to the event, or fails as the DeviceWaitScope of the thread does.
+Status awaitEvent(const SharedEvent &event) {
+  MESHPLAN_RETURN_IF_ERROR(awaitDevice([&] { return guarded([&]() -> Expected<bool> { return event->query(); }); }));
+  return guarded([&]() -> Status {
+    event->synchronize();
+    return Status();
+  });
+}
+
 class DeviceCopy final : public PendingCopy {
 public:
   DeviceCopy(CopyDirection direction, SharedEvent done) : direction(direction), done(std::move(done)) {}
@@ -45,12 +54,12 @@ public:
   ~DeviceCopy() override {
     // Not waited for: the run has failed, and the tensors are about to be freed.
     if (done)
-      (void)finish();
+      (void)awaitEvent(done);
   }
 
   Status wait() override {
     if (direction == CopyDirection::toHost)
-      return finish();
+      return awaitEvent(std::exchange(done, nullptr));
     return guarded([&]() -> Status {
       done->block(computeStreamOf(deviceOfThread()));
       std::erase_if(hostReads(), [](const SharedEvent &event) { return event->query(); });
@@ -60,13 +69,6 @@ public:
   }
 
 private:
-  Status finish() {
-    return guarded([&]() -> Status {
-      std::exchange(done, nullptr)->synchronize();
-      return Status();
-    });
-  }
-
   CopyDirection direction;
   SharedEvent done; ///< null after the wait
 };
@@ -105,9 +107,7 @@ Expected<std::unique_ptr<CopyStream>> meshplan::openCopyStream(CopyDirection dir
 }
 
 Status meshplan::finishHostReads() {
-  return guarded([]() -> Status {
-    for (const SharedEvent &event : std::exchange(hostReads(), {}))
-      event->synchronize();
-    return Status();
-  });
+  for (const SharedEvent &event : std::exchange(hostReads(), {}))
+    MESHPLAN_RETURN_IF_ERROR(awaitEvent(event));
+  return Status();
 }

@@ -17,9 +17,9 @@
 //
 // Ranks: the problem has the smallest mesh that its communicators fit. Of several coordinates each has such a mesh, and
 // their lists run together. What several coordinates take part in (Operation::instances) is an all-reduce over the
-// ranks with the same place in these coordinates, in a group of its own for each instance. It stands for a pair of send
-// and receive as well, because a problem does not say who sends. The backend has no grouped launches; the instances of
-// one launch start in an order that agrees with all lists, if there is one.
+// ranks with the same number in these coordinates, in a group of its own for each instance. It stands for a pair of
+// send and receive as well, because a problem does not say who sends. The backend has no grouped launches; the
+// instances of one launch start in an order that agrees with all lists, if there is one.
 //
 //===----------------------------------------------------------------------===//
 

@@ -105,6 +105,75 @@ TEST(NcclWorld, AFailureElsewhereEndsWorkThatTakesLong) {
   EXPECT_EQ(statuses[0].code(), StatusCode::peerLost);
 }
 
+/// True once the compute stream has come to where it is now.
+std::function<Expected<bool>()> pointOf(cudaStream_t compute) {
+  auto isThere = std::make_shared<std::atomic<bool>>(false);
+  fakeStreamOf(compute).push([=] { *isThere = true; });
+  return [=]() -> Expected<bool> { return isThere->load(); };
+}
+
+TEST(NcclWorld, APointOfTheDeviceComesBeforeLaterCollectives) {
+  std::atomic<bool> hasWaited = false;
+  expectOkOnDevice(2, [&](World &world, cudaStream_t compute) -> Status {
+    MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("tp"));
+    float input = 1, first = 0, second = 0;
+    MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllReduce(&input, &first, 1, DType::f32, Reduction::sum)));
+    auto isThere = pointOf(compute);
+    // Rank 1 starts the second one after rank 0 has come to the point.
+    while (world.rank() == 1 && !hasWaited)
+      std::this_thread::yield();
+    MESHPLAN_RETURN_IF_ERROR(waitFor(group->startAllReduce(&input, &second, 1, DType::f32, Reduction::sum)));
+    MESHPLAN_RETURN_IF_ERROR(world.awaitDevice(isThere));
+    EXPECT_EQ(first, 2);
+    hasWaited = true;
+    return world.synchronize();
+  });
+}
+
+TEST(NcclWorld, APointOfTheDeviceThatWaitsForAMissingPeer) {
+  NcclApi api = fakeNccl();
+  std::vector<Status> statuses =
+      runThreads(2, {.timeout = std::chrono::seconds(2), .onStuck = nullptr}, [&](World &host) -> Status {
+        MESHPLAN_ASSIGN_OR_RETURN(DeviceStream compute, DeviceStream::create(api.cuda));
+        return runNccl(api, host, {static_cast<int>(host.rank()), compute.get()}, [&](World &world) -> Status {
+          MESHPLAN_ASSIGN_OR_RETURN(auto group, world.createWorldGroup("tp"));
+          if (world.rank() == 1) {
+            while (world.failure().ok())
+              std::this_thread::yield();
+            return world.failure();
+          }
+          float input = 1, output = 0;
+          MESHPLAN_RETURN_IF_ERROR(
+              waitFor(group->startAllReduce(&input, &output, 1, DType::f32, Reduction::sum, {12, "a.plan:3 offload"})));
+          return world.awaitDevice(pointOf(compute.get()));
+        });
+      });
+  EXPECT_EQ(statuses[0].code(), StatusCode::timeout);
+  EXPECT_EQ(statuses[0].message(),
+            "rank 0: all-reduce 12 on 'tp' (a.plan:3 offload): time-out after 2 s: rank 1 did not arrive");
+}
+
+TEST(NcclWorld, APointOfTheDeviceThatIsLateForItself) {
+  std::atomic<bool> go = false;
+  NcclApi api = fakeNccl();
+  std::vector<Status> statuses =
+      runThreads(2, {.timeout = std::chrono::seconds(60), .onStuck = nullptr}, [&](World &host) -> Status {
+        MESHPLAN_ASSIGN_OR_RETURN(DeviceStream compute, DeviceStream::create(api.cuda));
+        return runNccl(api, host, {static_cast<int>(host.rank()), compute.get()}, [&](World &world) -> Status {
+          if (world.rank() == 1)
+            return Status(StatusCode::invalid, "the loss is not a number");
+          fakeStreamOf(compute.get()).push([&] {
+            while (!go)
+              std::this_thread::yield();
+          });
+          Status status = world.awaitDevice(pointOf(compute.get()));
+          go = true;
+          return status;
+        });
+      });
+  EXPECT_EQ(statuses[0].message(), "rank 0: waiting for the device: aborted: rank 1 failed: the loss is not a number");
+}
+
 TEST(NcclWorld, SmallMessagesGoOverTheHosts) {
   expectOkOnDevice(2, [&](World &world, cudaStream_t) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(auto texts, gatherAtFirst(world, "rank " + std::to_string(world.rank())));

@@ -27,8 +27,7 @@
 // A backend for device buffers (nccl) differs as follows:
 // - Calls enqueue. A collective runs after the work that was enqueued before its start. wait makes later work run after
 //   the collective; it does not block the rank.
-// - Failures and time-outs appear at World::synchronize, which the host calls before it reads elements, and at
-//   World::awaitDevice, where it waits for less.
+// - Failures and time-outs appear at World::synchronize, which the host calls before it reads elements.
 // - Sends and receives of a group have one order for all pairs.
 // - Sums are added and rounded by the library. max and min of floats are refused, because the library drops NaN. A
 //   disagreement between ranks looks like a late rank.
@@ -46,7 +45,6 @@
 #include "runtime/comm/collective_log.h"
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -197,14 +195,6 @@ public:
   /// device reaches a collective, and restarts when a collective ends.
   virtual Status synchronize(std::chrono::milliseconds limit) { return Status(); }
   Status synchronize() { return synchronize(timeout()); }
-
-  /// Waits until `isThere` says that the device has come to some point of its work, which this rank has enqueued; fails
-  /// as synchronize does, and with the failure of `isThere`. Collectives that the device does later may still be in
-  /// progress. Returns at once if there is no device.
-  virtual Status awaitDevice(const std::function<Expected<bool>()> &isThere, std::chrono::milliseconds limit) {
-    return Status();
-  }
-  Status awaitDevice(const std::function<Expected<bool>()> &isThere) { return awaitDevice(isThere, timeout()); }
 
   /// True if collectives gain from registered buffers.
   virtual bool registersBuffers() const { return false; }

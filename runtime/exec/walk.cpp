@@ -239,7 +239,6 @@ Status Walk::runInstance(bool isLast, Trace *trace, const Observer *observer) {
   values = heldValues();
   // Here and not at creation: the memory exists once parameters are loaded.
   MESHPLAN_RETURN_IF_ERROR(owner->registerStorages());
-  DeviceWaitScope waits([&](const DevicePoint &isThere) { return owner->world().awaitDevice(isThere); });
   Status status = runSteps(isLast, trace, observer);
   // The buffers of collectives in flight are freed with this failure, so peers must stop using them first.
   if (!status.ok())

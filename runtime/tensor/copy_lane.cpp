@@ -10,8 +10,6 @@
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/device.h"
 
-#include <system_error>
-
 using namespace meshplan;
 
 /// A copy by the thread of the lane.
@@ -65,29 +63,15 @@ void CopyLane::work() {
   }
 }
 
-/// Starts the thread of the lane, unless it runs. False if the system has no more threads.
-bool CopyLane::hasWorker() {
-  try {
-    if (!worker.joinable())
-      worker = std::thread([this] { work(); });
-    return true;
-  } catch (const std::system_error &) {
-    return false;
-  }
-}
-
 std::unique_ptr<PendingCopy> CopyLane::enqueue(const Tensor &from, const Tensor &into) {
   auto copy = std::make_unique<HostCopy>(*this, from, into);
-  if (!hasWorker()) {
-    copy->status = copyElements(from, into);
-    copy->isOver = true;
-    return copy;
-  }
   {
     std::lock_guard lock(mutex);
     queue.push_back(copy.get());
   }
   changed.notify_all();
+  if (!worker.joinable())
+    worker = std::thread([this] { work(); });
   return copy;
 }
 

@@ -4,12 +4,6 @@
 // memories are one, a thread of the lane makes them. On a GPU they are on a stream of their own, which first waits for
 // the work that was enqueued before the start.
 //
-// Time-outs. On a CPU a copy cannot hang, so its wait has no time-out: the thread of the lane waits for nothing but
-// copies that were started before, each of which is a loop over memory of this process. No copy depends on another
-// rank, and a system that cannot start the thread leaves the copies to the rank. On a GPU the copy runs after work that
-// may wait for a collective of which a peer is missing. Where the host waits for such a copy, the DeviceWaitScope of
-// the thread (device.h) says for how long; a rank of a run has one that fails as its collectives do, and names them.
-//
 // A lane and its copies belong to the thread of their rank.
 //
 //===----------------------------------------------------------------------===//
@@ -27,14 +21,13 @@
 namespace meshplan {
 
 /// A started copy. Destroying it before wait blocks the host until the copy is over, because its tensors may be freed
-/// then; inside a DeviceWaitScope that fails, it does not. The lane must outlive it.
+/// then. The lane must outlive it.
 class PendingCopy {
 public:
   virtual ~PendingCopy() = default;
 
   /// After it, the tensors may be used. On a GPU a copy to the device does not block the host: what is enqueued later
-  /// runs after the copy, and finishHostReads blocks. Fails as copyElements, and on a GPU as the DeviceWaitScope of the
-  /// thread. Call it once.
+  /// runs after the copy, and finishHostReads blocks. Fails as copyElements. Call it once.
   virtual Status wait() = 0;
 };
 
@@ -51,7 +44,7 @@ public:
 Expected<std::unique_ptr<CopyStream>> openCopyStream(CopyDirection direction);
 
 /// Blocks until no copy to a GPU that this thread has waited for reads host memory. Call it before the host changes a
-/// tensor. Does nothing if there is none. Fails as the DeviceWaitScope of the thread.
+/// tensor. Does nothing if there is none.
 Status finishHostReads();
 
 class CopyLane {
@@ -69,7 +62,6 @@ private:
   class HostCopy;
 
   std::unique_ptr<PendingCopy> enqueue(const Tensor &from, const Tensor &into);
-  bool hasWorker();
   void work();
 
   CopyDirection direction;

@@ -6,7 +6,6 @@
 #include "runtime/base/status.h"
 
 #include <cstdint>
-#include <functional>
 
 namespace meshplan {
 
@@ -31,27 +30,6 @@ void *computeStream();
 
 /// Waits until the work enqueued by the calling thread is done. Returns at once on the host.
 Status synchronizeCompute();
-
-/// Tells whether the device has come to some point of its work.
-using DevicePoint = std::function<Expected<bool>()>;
-
-/// During its lifetime, the calling thread waits for such points by `await`, where it would otherwise block until the
-/// device is there: before it reads what a copy to host memory brings, and before it changes what a copy to the device
-/// reads. The device may never get there, because it waits for a collective of which a peer is missing; `await` then
-/// fails. Scopes nest. Create and destroy on the same thread.
-class DeviceWaitScope {
-public:
-  explicit DeviceWaitScope(std::function<Status(const DevicePoint &isThere)> await);
-  DeviceWaitScope(const DeviceWaitScope &) = delete;
-  DeviceWaitScope &operator=(const DeviceWaitScope &) = delete;
-  ~DeviceWaitScope();
-
-private:
-  std::function<Status(const DevicePoint &)> outer;
-};
-
-/// Waits as the scope of the calling thread says; without one it returns at once, and the caller blocks.
-Status awaitDevice(const DevicePoint &isThere);
 
 /// Peak memory of tensors on the device, in bytes, including temporaries. 0 on the host, which has MemoryPool.
 int64_t peakDeviceBytes(Device device);

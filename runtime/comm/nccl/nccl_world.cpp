@@ -9,7 +9,6 @@
 //   wait:  let the compute stream wait     waits for `done`
 //   later operators are enqueued           they read the output
 //   synchronize: poll `done` of each flight, then the compute stream
-//   awaitDevice: poll a point of the device's work and, until it is there, `done` of each flight
 //
 // The host never blocks in NCCL or CUDA. It polls, and looks at each turn for the failure of another rank, for an error
 // of NCCL, and at the clock: a kernel that waits for a dead peer never ends by itself. The reason of a failure reaches
@@ -194,26 +193,31 @@ Status NcclWorld::check(Flight &flight) {
   return fail(cause.ok() ? status.withContext(flight.what) : abortedFailure(flight.what, {}, cause));
 }
 
-/// True, once, when the oldest flight is done. `since` is empty at its first call for each flight.
-Expected<bool> NcclWorld::passFirst(Since &since, std::chrono::milliseconds limit) {
+/// Returns when the oldest flight is done.
+Status NcclWorld::awaitFirst(std::chrono::milliseconds limit) {
   std::shared_ptr<Flight> flight = flights.front();
   MESHPLAN_RETURN_IF_ERROR(awaitLaunch(*flight, limit));
-  auto done = flight->done.hasPassed();
-  if (!done)
-    return fail(done.status().withContext(flight->what));
-  if (*done) {
-    flights.pop_front();
-    since.reset();
-    return true;
+  bool ready = false;
+  Clock::time_point since;
+  Backoff backoff;
+  for (;; backoff.rest()) {
+    auto done = flight->done.hasPassed();
+    if (!done)
+      return fail(done.status().withContext(flight->what));
+    if (*done)
+      break;
+    // Checked in every turn: a kernel that waits for a dead peer never ends by itself, so a failure must abort it.
+    MESHPLAN_RETURN_IF_ERROR(check(*flight));
+    // Before its buffers are ready, this rank itself is late; the time-out for peers starts then.
+    if (auto passed = flight->ready.hasPassed(); !ready && passed && *passed) {
+      ready = true;
+      since = Clock::now();
+    }
+    if (ready && Clock::now() > since + limit)
+      return late(flight->communicator, flight->what, limit);
   }
-  // Checked in every turn: a kernel that waits for a dead peer never ends by itself, so a failure must abort it.
-  MESHPLAN_RETURN_IF_ERROR(check(*flight));
-  // Before its buffers are ready, this rank itself is late; the time-out for peers starts then.
-  if (auto passed = flight->ready.hasPassed(); !since && passed && *passed)
-    since = Clock::now();
-  if (since && Clock::now() > *since + limit)
-    return late(flight->communicator, flight->what, limit);
-  return false;
+  flights.pop_front();
+  return Status();
 }
 
 /// Returns when the compute stream is done, too. The remaining work waits for no peer, so it has no time-out.
@@ -236,35 +240,9 @@ Status NcclWorld::awaitCompute() {
 Status NcclWorld::synchronize(std::chrono::milliseconds limit) {
   if (ended)
     return abortedFailure("rank " + std::to_string(rank()) + ": waiting for the device", {}, failure());
-  Since since;
-  for (Backoff backoff; !flights.empty();) {
-    MESHPLAN_ASSIGN_OR_RETURN(bool isDone, passFirst(since, limit));
-    if (isDone)
-      backoff.reset();
-    else
-      backoff.rest();
-  }
+  while (!flights.empty())
+    MESHPLAN_RETURN_IF_ERROR(awaitFirst(limit));
   return awaitCompute();
-}
-
-Status NcclWorld::awaitDevice(const std::function<Expected<bool>()> &isThere, std::chrono::milliseconds limit) {
-  const std::string what = "rank " + std::to_string(rank()) + ": waiting for the device";
-  if (ended)
-    return abortedFailure(what, {}, failure());
-  Since since;
-  for (Backoff backoff;; backoff.rest()) {
-    auto there = isThere();
-    if (!there)
-      return fail(there.status().withContext(what));
-    if (*there)
-      return Status();
-    // It may wait for any of the collectives in flight, and for computing, which waits for no peer.
-    if (!flights.empty()) {
-      MESHPLAN_RETURN_IF_ERROR(passFirst(since, limit).status());
-    } else if (Status cause = failure(); !cause.ok()) {
-      return fail(abortedFailure(what, {}, cause));
-    }
-  }
 }
 
 /// Announces to the hosts which collectives this rank's device waits for. All waiting ranks time out, and so announce,

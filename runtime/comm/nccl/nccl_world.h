@@ -25,8 +25,6 @@ public:
   void abort(Status cause) override;
   using World::synchronize;
   Status synchronize(std::chrono::milliseconds limit) override;
-  using World::awaitDevice;
-  Status awaitDevice(const std::function<Expected<bool>()> &isThere, std::chrono::milliseconds limit) override;
   /// True even if the library is too old; then allocateBuffer fails with the reason.
   bool registersBuffers() const override { return true; }
   Expected<std::shared_ptr<void>> allocateBuffer(int64_t bytes) override;
@@ -58,10 +56,7 @@ private:
   Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) override;
   Status awaitLaunch(Flight &flight, std::chrono::milliseconds limit);
   Status awaitLastLaunch();
-  /// Since when the device waits for the peers of a flight.
-  using Since = std::optional<std::chrono::steady_clock::time_point>;
-
-  Expected<bool> passFirst(Since &since, std::chrono::milliseconds limit);
+  Status awaitFirst(std::chrono::milliseconds limit);
   Status awaitCompute();
   Status check(Flight &flight);
   Status late(const NcclCommunicator &communicator, const std::string &what, std::chrono::milliseconds limit);

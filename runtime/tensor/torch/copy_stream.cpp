@@ -38,15 +38,6 @@ SharedEvent eventOn(const c10::Stream &stream) {
   return event;
 }
 
-/// Blocks the host until the device has come to the event, or fails as the DeviceWaitScope of the thread does.
-Status awaitEvent(const SharedEvent &event) {
-  MESHPLAN_RETURN_IF_ERROR(awaitDevice([&] { return guarded([&]() -> Expected<bool> { return event->query(); }); }));
-  return guarded([&]() -> Status {
-    event->synchronize();
-    return Status();
-  });
-}
-
 class DeviceCopy final : public PendingCopy {
 public:
   DeviceCopy(CopyDirection direction, SharedEvent done) : direction(direction), done(std::move(done)) {}
@@ -54,12 +45,12 @@ public:
   ~DeviceCopy() override {
     // Not waited for: the run has failed, and the tensors are about to be freed.
     if (done)
-      (void)awaitEvent(done);
+      (void)finish();
   }
 
   Status wait() override {
     if (direction == CopyDirection::toHost)
-      return awaitEvent(std::exchange(done, nullptr));
+      return finish();
     return guarded([&]() -> Status {
       done->block(computeStreamOf(deviceOfThread()));
       std::erase_if(hostReads(), [](const SharedEvent &event) { return event->query(); });
@@ -69,6 +60,13 @@ public:
   }
 
 private:
+  Status finish() {
+    return guarded([&]() -> Status {
+      std::exchange(done, nullptr)->synchronize();
+      return Status();
+    });
+  }
+
   CopyDirection direction;
   SharedEvent done; ///< null after the wait
 };
@@ -107,7 +105,9 @@ Expected<std::unique_ptr<CopyStream>> meshplan::openCopyStream(CopyDirection dir
 }
 
 Status meshplan::finishHostReads() {
-  for (const SharedEvent &event : std::exchange(hostReads(), {}))
-    MESHPLAN_RETURN_IF_ERROR(awaitEvent(event));
-  return Status();
+  return guarded([]() -> Status {
+    for (const SharedEvent &event : std::exchange(hostReads(), {}))
+      event->synchronize();
+    return Status();
+  });
 }

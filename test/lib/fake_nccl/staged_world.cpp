@@ -164,10 +164,6 @@ public:
   World &host() override { return inner.host(); }
   using World::synchronize;
   Status synchronize(std::chrono::milliseconds limit) override { return inner.synchronize(limit); }
-  using World::awaitDevice;
-  Status awaitDevice(const std::function<Expected<bool>()> &isThere, std::chrono::milliseconds limit) override {
-    return inner.awaitDevice(isThere, limit);
-  }
 
 private:
   Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t) override {

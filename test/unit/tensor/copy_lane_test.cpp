@@ -4,10 +4,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <fstream>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace meshplan;
 
@@ -82,41 +78,3 @@ TEST(CopyLaneTest, StridedTensors) {
 }
 
 TEST(CopyLaneTest, ALaneWithoutCopies) { CopyLanes lanes; }
-
-/// True if each of many lanes copies, and the system has not given a thread to all of them.
-static bool copiesWithoutThreads() {
-  std::vector<at::Tensor> from, into;
-  for (int i = 0; i < 100; ++i) {
-    from.push_back(at::full({4}, i));
-    into.push_back(at::zeros({4}));
-  }
-  int64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  rlim_t room = static_cast<rlim_t>(pages * ::sysconf(_SC_PAGESIZE)) + (rlim_t(64) << 20); // stacks of 8 MiB each
-  const rlimit limit{room, room};
-  ::setrlimit(RLIMIT_AS, &limit);
-  std::deque<CopyLane> lanes;
-  bool isRight = true;
-  for (size_t i = 0; i < from.size(); ++i) {
-    isRight &= mustStart(lanes.emplace_back(CopyDirection::toHost), from[i], into[i])->wait().ok();
-    isRight &= at::equal(into[i], from[i]);
-  }
-  try {
-    std::thread([] {}).join();
-  } catch (const std::system_error &) {
-    return isRight;
-  }
-  return false;
-}
-
-TEST(CopyLaneTest, WithoutAThreadTheRankCopies) {
-  pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(60);
-    ::_exit(copiesWithoutThreads() ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-}

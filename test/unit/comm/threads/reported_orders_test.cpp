@@ -127,19 +127,6 @@ TEST_F(ReportedOrders, BothRanksOfAPipelineWaitForTheirSends) {
   EXPECT_THAT(failure, HasSubstr("rank 1 waits for send 1 on 'pp' (pipeline.plan:7), which rank 0 has not started"));
 }
 
-TEST_F(ReportedOrders, WithoutTheCheckTheyWaitUntilTheTimeOut) {
-  std::vector<Status> statuses =
-      runThreads(2, {.timeout = std::chrono::milliseconds(200), .checksOrder = false}, [](World &world) -> Status {
-        Part part(world);
-        MESHPLAN_RETURN_IF_ERROR(allRanks(world, part, "pp"));
-        int64_t peer = 1 - world.rank();
-        MESHPLAN_RETURN_IF_ERROR(part.send(peer, world.rank()));
-        MESHPLAN_RETURN_IF_ERROR(part.waitLast());
-        return part.receive(peer, peer);
-      });
-  EXPECT_EQ(rootCause(statuses).code(), StatusCode::timeout);
-}
-
 // The same report, with receives first on odd ranks: rank 0 sends F1 and F2 and then receives B0, rank 1 receives F1,
 // sends B0 and then receives F2.
 TEST_F(ReportedOrders, ParityDoesNotOrderAPipeline) {

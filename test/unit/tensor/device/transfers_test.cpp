@@ -114,63 +114,6 @@ TEST(Transfers, ACopyThatIsNotWaitedForEndsBeforeItsTensorsAreFreed) {
   }
 }
 
-// A device that waits for a missing peer: it does not come to the copy, and the scope of the thread ends the wait.
-
-/// Fails if the device is not there.
-Status failWhereItIsNot(const DevicePoint &isThere) {
-  auto there = isThere();
-  EXPECT_TRUE(there.ok());
-  return *there ? Status() : Status(StatusCode::timeout, "rank 1 did not arrive");
-}
-
-TEST(Transfers, AWaitForACopyFromTheDeviceEndsAsTheScopeSays) {
-  FakeDeviceScope scope;
-  CopyLane lane(CopyDirection::toHost);
-  at::Tensor gradient = onFakeDevice(ones()), host = at::zeros({4});
-  {
-    DeviceWaitScope waits(&failWhereItIsNot);
-    std::unique_ptr<PendingCopy> pending = mustStart(lane, gradient, host);
-    EXPECT_EQ(pending->wait().message(), "rank 1 did not arrive");
-    mustStart(lane, gradient, host).reset();
-    EXPECT_TRUE(at::equal(host, at::zeros({4}))) << "nothing has waited";
-  }
-  EXPECT_TRUE(mustStart(lane, gradient, host)->wait().ok()) << "the scope has ended";
-  EXPECT_TRUE(at::equal(host, ones()));
-}
-
-TEST(Transfers, AWaitForACopyThatReadsTheHostEndsAsTheScopeSays) {
-  FakeDeviceScope scope;
-  CopyLane lane(CopyDirection::toDevice);
-  DeviceWaitScope waits(&failWhereItIsNot);
-  at::Tensor parameter = ones(), copy = emptyOnDevice();
-  EXPECT_TRUE(mustStart(lane, parameter, copy)->wait().ok()) << "the host does not wait";
-  EXPECT_EQ(finishHostReads().message(), "rank 1 did not arrive");
-}
-
-TEST(Transfers, ScopesOfWaitsNest) {
-  auto counting = [](int &count) {
-    return DeviceWaitScope([&count](const DevicePoint &) {
-      ++count;
-      return Status();
-    });
-  };
-  int outer = 0, inner = 0;
-  DevicePoint there = [] { return Expected<bool>(true); };
-  EXPECT_TRUE(awaitDevice(there).ok()) << "without a scope the caller blocks";
-  {
-    DeviceWaitScope first = counting(outer);
-    {
-      DeviceWaitScope second = counting(inner);
-      EXPECT_TRUE(awaitDevice(there).ok());
-    }
-    EXPECT_TRUE(awaitDevice(there).ok());
-    EXPECT_TRUE(awaitDevice(there).ok());
-  }
-  EXPECT_TRUE(awaitDevice(there).ok());
-  EXPECT_EQ(inner, 1);
-  EXPECT_EQ(outer, 2);
-}
-
 TEST(Transfers, ShapesDiffer) {
   FakeDeviceScope scope;
   CopyLane lane(CopyDirection::toDevice);

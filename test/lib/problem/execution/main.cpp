@@ -44,8 +44,9 @@ private:
   void runProblem(unsigned seed, const NamedSolver &solver);
   void runCoordinates(unsigned seed, const NamedSolver &solver);
   void runRefused(unsigned seed, const NamedSolver &solver, llvm::ArrayRef<Coordinate> coordinates, StringRef refusal);
-  Status runWatched(unsigned seed, llvm::ArrayRef<Coordinate> coordinates, bool checksOrder);
-  void report(unsigned seed, StringRef solver, const Twine &failure, llvm::ArrayRef<Coordinate> coordinates);
+  Status runWatched(unsigned seed, StringRef solver, llvm::ArrayRef<Coordinate> coordinates, bool checksOrder);
+  void report(unsigned seed, StringRef solver, const Twine &failure, llvm::ArrayRef<Coordinate> coordinates,
+              bool checksOrder);
 
   const Options &options;
   std::atomic<unsigned> next;
@@ -60,27 +61,28 @@ static std::string replayOf(llvm::ArrayRef<Coordinate> coordinates, uint64_t see
       .str();
 }
 
-void RandomRuns::report(unsigned seed, StringRef solver, const Twine &failure, llvm::ArrayRef<Coordinate> coordinates) {
+void RandomRuns::report(unsigned seed, StringRef solver, const Twine &failure, llvm::ArrayRef<Coordinate> coordinates,
+                        bool checksOrder) {
   std::lock_guard lock(output);
   ++failures;
   llvm::errs() << "error: problem " << seed << ", " << solver << ": " << failure << '\n'
-               << replayOf(coordinates, seed, seed % 2);
+               << replayOf(coordinates, seed, checksOrder);
 }
 
 /// Half of the runs are without the check of the order, as in builds without assertions.
 static bool checksOrderOf(unsigned seed) { return seed % 2; }
 
-Status RandomRuns::runWatched(unsigned seed, llvm::ArrayRef<Coordinate> coordinates, bool checksOrder) {
+Status RandomRuns::runWatched(unsigned seed, StringRef solver, llvm::ArrayRef<Coordinate> coordinates,
+                              bool checksOrder) {
   ExecutionOptions own = options.execution;
   own.seed = seed;
   own.checksOrder = checksOrder;
   // Waits for other ranks end at their time-out. What hangs elsewhere never ends, and threads cannot be ended from
   // outside.
   Watch watch(2 * own.timeout, [&] {
-    report(seed, "", "hang: it does not return", coordinates);
+    report(seed, solver, "hang: it does not return", coordinates, checksOrder);
     std::_Exit(1);
   });
-  ++runs;
   return execute(coordinates, own);
 }
 
@@ -95,12 +97,13 @@ void RandomRuns::runProblem(unsigned seed, const NamedSolver &solver) {
   Coordinate coordinate{"", problem, {}};
   llvm::Expected<Solution> solution = solver.solve(problem);
   if (!solution)
-    return report(seed, solver.name, llvm::toString(solution.takeError()), coordinate);
+    return report(seed, solver.name, llvm::toString(solution.takeError()), coordinate, checksOrderOf(seed));
   coordinate.problem = llvm::cantFail(resolve(problem, solution->merged)).problem;
   coordinate.solution.steps = solution->steps;
-  Status status = runWatched(seed, coordinate, checksOrderOf(seed));
+  ++runs;
+  Status status = runWatched(seed, solver.name, coordinate, checksOrderOf(seed));
   if (!status.ok())
-    report(seed, solver.name, status.message(), coordinate);
+    report(seed, solver.name, status.message(), coordinate, checksOrderOf(seed));
 }
 
 void RandomRuns::runCoordinates(unsigned seed, const NamedSolver &solver) {
@@ -108,29 +111,30 @@ void RandomRuns::runCoordinates(unsigned seed, const NamedSolver &solver) {
   for (Coordinate &coordinate : coordinates) {
     llvm::Expected<Solution> solution = solver.solve(coordinate.problem);
     if (!solution)
-      return report(seed, solver.name, llvm::toString(solution.takeError()), coordinates);
+      return report(seed, solver.name, llvm::toString(solution.takeError()), coordinates, checksOrderOf(seed));
     coordinate.solution = *solution;
   }
   // Each list was found without regard to the others.
   if (Error error = verify(coordinates))
     return runRefused(seed, solver, coordinates, llvm::toString(std::move(error)));
   ++ofSeveral;
-  Status status = runWatched(seed, coordinates, checksOrderOf(seed));
+  Status status = runWatched(seed, solver.name, coordinates, checksOrderOf(seed));
   if (!status.ok())
-    report(seed, solver.name, status.message(), coordinates);
+    report(seed, solver.name, status.message(), coordinates, checksOrderOf(seed));
 }
 
 /// Whether they hang depends on the backend and on who is first; that they could is found in every run.
 void RandomRuns::runRefused(unsigned seed, const NamedSolver &solver, llvm::ArrayRef<Coordinate> coordinates,
                             StringRef refusal) {
   if (!refusal.starts_with("V8"))
-    return report(seed, solver.name, refusal, coordinates);
+    return report(seed, solver.name, refusal, coordinates, /*checksOrder=*/true);
   if (!checksIssueOrder)
     return;
   ++refusals;
-  Status status = runWatched(seed, coordinates, /*checksOrder=*/true);
+  Status status = runWatched(seed, solver.name, coordinates, /*checksOrder=*/true);
   if (status.code() != StatusCode::invalid)
-    report(seed, solver.name, "the run does not report " + refusal + ": " + status.message(), coordinates);
+    report(seed, solver.name, "the run does not report " + refusal + ": " + status.message(), coordinates,
+           /*checksOrder=*/true);
 }
 
 void RandomRuns::work() {
@@ -149,9 +153,9 @@ bool RandomRuns::run() {
     workers.emplace_back([this] { work(); });
   for (std::thread &worker : workers)
     worker.join();
-  llvm::outs() << runs << " runs of the answers to " << options.random << " random problems, " << ofSeveral
-               << " of them of several coordinates: " << failures << " failures\n"
-               << refusals << " runs of lists of several coordinates that V8 refuses: each is reported\n";
+  llvm::outs() << options.random << " random problems: " << runs << " answers were run, " << ofSeveral
+               << " lists of several coordinates, and " << refusals
+               << " that V8 refuses and the run must report: " << failures << " failures\n";
   return failures == 0;
 }
 

@@ -31,6 +31,10 @@ struct RankOptions {
 
   /// Called by the progress threads of `threads` and `mpi` before they move data. Tests delay them by it.
   std::function<void()> beforeProgress = nullptr;
+
+  /// False: builds with assertions do not check the order of starts either (threads/issue_order.h). Tests of orders see
+  /// by it what other builds do.
+  bool checksOrder = true;
 };
 
 /// Calls `body`. An exception becomes a failure. A failure is reported to onFailure and ends the other ranks.

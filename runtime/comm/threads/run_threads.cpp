@@ -93,7 +93,8 @@ int64_t progressThreadsFor(int64_t worldSize) {
 } // namespace
 
 std::vector<Status> runThreads(int64_t worldSize, const RankOptions &options, const RankBody &body) {
-  ThreadsRun run(worldSize, options.timeout, progressThreadsFor(worldSize), options.beforeProgress);
+  ThreadsRun run(worldSize, options.timeout, progressThreadsFor(worldSize), options.beforeProgress,
+                 options.checksOrder);
   std::vector<Status> results(worldSize);
   Returned returned;
   returned.ranks.resize(worldSize, false);

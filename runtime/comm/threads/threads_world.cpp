@@ -23,8 +23,9 @@ namespace meshplan {
 static constexpr int64_t smallBytes = 32 << 10;
 
 ThreadsRun::ThreadsRun(int64_t size, std::chrono::milliseconds timeout, int64_t progressThreads,
-                       std::function<void()> beforeProgress)
-    : size(size), timeout(timeout), wake(size), order(size), beforeProgress(std::move(beforeProgress)) {
+                       std::function<void()> beforeProgress, bool checksOrder)
+    : size(size), timeout(timeout), checksOrder(checksIssueOrder && checksOrder), wake(size), order(size),
+      beforeProgress(std::move(beforeProgress)) {
   try {
     for (int64_t i = 0; i < progressThreads; ++i)
       progress.emplace_back([this] { serve(); });
@@ -217,7 +218,7 @@ std::vector<int64_t> ThreadsPending::missing() {
 
 /// Fails if the rank is about to wait for a rank that waits for it.
 Status ThreadsPending::checkDeadlock() {
-  if (!checksIssueOrder || exchange->ready() || !run.cause.ok())
+  if (!run.checksOrder || exchange->ready() || !run.cause.ok())
     return Status();
   Status status = run.order.wait(rank(), exchange->number());
   return status.ok() ? status : status.withContext(what);
@@ -267,7 +268,7 @@ Expected<Pending> ThreadsGroup::start(Collective collective) {
     entry = std::make_shared<Exchange>(std::move(members), std::move(indices), run.exchanges++);
   }
   std::shared_ptr<Exchange> exchange = entry;
-  if (checksIssueOrder)
+  if (run.checksOrder)
     if (Status status =
             run.order.start(ranks()[index()], exchange->number(), exchange->ranks(), describe(collective, name()));
         !status.ok()) {

@@ -33,9 +33,9 @@ struct ThreadsGroupState {
 /// moves.
 struct ThreadsRun {
   /// Starts the progress threads, as many of them as the system can. Without any, only waiting ranks move data.
-  /// `beforeProgress`: see RankOptions.
+  /// `beforeProgress`, `checksOrder`: see RankOptions.
   ThreadsRun(int64_t size, std::chrono::milliseconds timeout, int64_t progressThreads = 0,
-             std::function<void()> beforeProgress = nullptr);
+             std::function<void()> beforeProgress = nullptr, bool checksOrder = true);
   /// The ranks have ended.
   ~ThreadsRun();
 
@@ -55,6 +55,7 @@ struct ThreadsRun {
 
   const int64_t size;
   const std::chrono::milliseconds timeout;
+  const bool checksOrder;
 
   std::mutex mutex;
   std::vector<std::condition_variable> wake; // one per rank
@@ -62,7 +63,7 @@ struct ThreadsRun {
   int64_t moving = 0;                        // number of threads that move pieces
   int64_t exchanges = 0;                     // number of exchanges so far
   Status cause;                              // why the run was aborted
-  IssueOrder order;                          // unused if !checksIssueOrder
+  IssueOrder order;                          // unused if !checksOrder
 
   /// Key: name, ranks, number of equal groups that the rank created before.
   std::map<std::tuple<std::string, std::vector<int64_t>, int64_t>, std::weak_ptr<ThreadsGroupState>> groups;

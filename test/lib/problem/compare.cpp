@@ -11,7 +11,6 @@
 #include "compiler/scheduling/simulate.h"
 #include "test/lib/problem/exact.h"
 #include "test/lib/problem/generate.h"
-#include "test/unit/scheduling/random_problem.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -139,23 +138,11 @@ static bool compareWithOptimum(unsigned count) {
   return isRight && all.list.sum <= 0.05 * count && all.search.sum <= 0.02 * count;
 }
 
-/// Every solver, on random problems of any kind: with a limit that the least memory of program order allows, or
-/// without.
+/// `list` and `search`, on random problems of any kind.
 static bool verifyRandom(unsigned count) {
   bool isRight = true;
   for (unsigned seed = 0; seed < count; ++seed) {
-    Problem problem = seed % 2 ? randomOverlap(seed) : randomProblem(seed);
-    problem.issueTime = seed % 7 == 0 ? 5 : 0;
-    if (seed % 4 < 2) {
-      // One after the other, in the order of the problem, fits.
-      Solution serial = llvm::cantFail(programOrder([&] {
-        Problem blocking = problem;
-        for (Operation &operation : blocking.operations)
-          operation.blocking = true;
-        return blocking;
-      }()));
-      problem.memoryLimit = {profileMemory(problem, serial).peaks[0].bytes};
-    }
+    Problem problem = randomAnswerable(seed);
     for (StringRef name : {"list", "search"})
       isRight &= solved(name, problem, seed).has_value(); // solvers verify what they return
   }

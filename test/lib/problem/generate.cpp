@@ -1,7 +1,13 @@
 //===- generate.cpp - problems of a kind ------------------------------------===//
 
 #include "test/lib/problem/generate.h"
+#include "compiler/scheduling/algorithms.h"
+#include "compiler/scheduling/memory_profile.h"
+#include "test/unit/scheduling/random_problem.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
+#include <algorithm>
+#include <numeric>
 #include <random>
 
 using namespace meshplan::scheduling;
@@ -45,6 +51,121 @@ Problem meshplan::scheduling::randomOverlap(unsigned seed) {
     if (below(2))
       problem.buffers[buffer].kept = true;
   return problem;
+}
+
+Problem meshplan::scheduling::randomAnswerable(unsigned seed) {
+  Problem problem = seed % 2 ? randomOverlap(seed) : randomProblem(seed);
+  problem.issueTime = seed % 7 == 0 ? 5 : 0;
+  if (seed % 4 < 2) {
+    // One after the other, in the order of the problem, fits.
+    Problem blocking = problem;
+    for (Operation &operation : blocking.operations)
+      operation.blocking = true;
+    problem.memoryLimit = {profileMemory(problem, llvm::cantFail(programOrder(blocking))).peaks[0].bytes};
+  }
+  return problem;
+}
+
+void meshplan::scheduling::resizeMesh(Problem &problem, int64_t outer, int64_t inner) {
+  for (Communicator &communicator : problem.communicators) {
+    llvm::SmallVector<AxisRef, 2> axes;
+    for (AxisRef axis : communicator.axes)
+      if (axis.axis == 0 && outer > 1)
+        axes.push_back({0, 1, outer});
+      else if (axis.axis == 1)
+        axes.push_back(inner == 4 ? axis : AxisRef{1, 1, inner});
+    if (axes.empty()) // it was over the outer axis, which has one rank
+      axes.push_back({1, 1, inner});
+    communicator.axes = std::move(axes);
+  }
+}
+
+namespace {
+/// Weaves instances into the problem of one coordinate.
+class Weaver {
+public:
+  Weaver(unsigned seed, unsigned coordinate, unsigned coordinates)
+      : random(seed * 16 + coordinate), own(coordinate), problem(randomOverlap(seed * 4 + coordinate)) {
+    resizeMesh(problem, 1, 2);
+    rest = std::move(problem.operations);
+    problem.operations.clear();
+    std::reverse(rest.begin(), rest.end());
+    problem.lanes.push_back({"pp", LaneKind::collectives});
+    problem.communicators.push_back({"pp", {{0, 1, coordinates}}});
+  }
+
+  void add(const std::string &name, llvm::ArrayRef<unsigned> participants) {
+    Instance instance{name, {}};
+    for (unsigned other : participants)
+      if (other != own)
+        instance.others.push_back(other);
+    if (last && below(4) == 0) {
+      problem.operations[*last].instances.push_back(std::move(instance));
+      return;
+    }
+    for (unsigned count = below(5); count > 0 && !rest.empty(); --count)
+      addOwn();
+    Operation operation;
+    operation.name = name;
+    operation.lane = problem.lanes.size() - 1;
+    operation.communicator = problem.communicators.size() - 1;
+    operation.latency = 1000 * below(4);
+    operation.transfers = {{1, 1000 * (1 + below(20))}};
+    operation.consumed = {known[below(known.size())]};
+    operation.produced = {static_cast<unsigned>(problem.buffers.size())};
+    known.push_back(problem.buffers.size());
+    problem.buffers.push_back({"of_" + name, {1 + below(16)}, /*permanent=*/false, /*kept=*/below(2) == 0});
+    if (last && below(2))
+      operation.after = {*last};
+    operation.instances = {std::move(instance)};
+    last = problem.operations.size();
+    problem.operations.push_back(std::move(operation));
+  }
+
+  Problem finish() {
+    while (!rest.empty())
+      addOwn();
+    return std::move(problem);
+  }
+
+private:
+  unsigned below(size_t end) { return static_cast<unsigned>(random() % end); }
+
+  void addOwn() {
+    llvm::append_range(known, rest.back().produced);
+    problem.operations.push_back(std::move(rest.back()));
+    rest.pop_back();
+  }
+
+  std::mt19937 random;
+  unsigned own;
+  Problem problem;
+  std::vector<Operation> rest;       // of the problem without instances; the last is the next one
+  std::vector<unsigned> known = {0}; // buffers that the next operation may read; the first is permanent
+  std::optional<unsigned> last;      // operation with instances
+};
+} // namespace
+
+std::vector<Coordinate> meshplan::scheduling::randomCoordinates(unsigned seed) {
+  std::mt19937 random(seed);
+  auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
+  unsigned count = 2 + below(3);
+  std::vector<Weaver> weavers;
+  for (unsigned coordinate = 0; coordinate < count; ++coordinate)
+    weavers.emplace_back(seed, coordinate, count);
+  for (unsigned index = 0, instances = 2 + below(5); index < instances; ++index) {
+    std::vector<unsigned> participants(count);
+    std::iota(participants.begin(), participants.end(), 0);
+    unsigned size = below(4) == 0 ? count : 2;
+    while (participants.size() > size)
+      participants.erase(participants.begin() + below(participants.size()));
+    for (unsigned coordinate : participants)
+      weavers[coordinate].add("m" + std::to_string(index), participants);
+  }
+  std::vector<Coordinate> coordinates;
+  for (auto [index, weaver] : llvm::enumerate(weavers))
+    coordinates.push_back({"c" + std::to_string(index), weaver.finish(), {}});
+  return coordinates;
 }
 
 namespace {

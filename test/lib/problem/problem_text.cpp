@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
 #include <utility>
 
 using namespace meshplan;
@@ -338,3 +339,160 @@ Expected<ProblemText> Reader::read(StringRef text) {
 }
 
 Expected<ProblemText> meshplan::scheduling::parseProblem(StringRef text) { return Reader().read(text); }
+
+namespace {
+/// Writes line by line.
+class Writer {
+public:
+  Writer(const Problem &problem, llvm::ArrayRef<Coordinate> coordinates, llvm::raw_ostream &out)
+      : problem(problem), coordinates(coordinates), out(out) {}
+
+  void write();
+
+private:
+  void writeSettings();
+  void writeBuffer(const Buffer &buffer);
+  void writeOperation(const Operation &operation);
+  void writeMergeable(const Mergeable &mergeable);
+  void writeNumbers(llvm::ArrayRef<int64_t> numbers);
+  template <typename Table> void writeNames(StringRef verb, llvm::ArrayRef<unsigned> indices, const Table &table);
+
+  const Problem &problem;
+  llvm::ArrayRef<Coordinate> coordinates;
+  llvm::raw_ostream &out;
+};
+} // namespace
+
+void Writer::writeNumbers(llvm::ArrayRef<int64_t> numbers) {
+  for (int64_t number : numbers)
+    out << ' ' << number;
+}
+
+template <typename Table>
+void Writer::writeNames(StringRef verb, llvm::ArrayRef<unsigned> indices, const Table &table) {
+  if (!indices.empty())
+    out << ' ' << verb;
+  for (unsigned index : indices)
+    out << ' ' << table[index].name;
+}
+
+void Writer::writeSettings() {
+  if (problem.rankClasses != 1)
+    out << "rank_classes " << problem.rankClasses << '\n';
+  for (const Lane &lane : problem.lanes)
+    out << "lane " << lane.name
+        << (lane.kind == LaneKind::compute       ? ""
+            : lane.kind == LaneKind::collectives ? " collectives"
+                                                 : " copies")
+        << '\n';
+  for (const Link &link : problem.links)
+    out << "link " << link.name << ' ' << link.bytesPerSecond << '\n';
+  if (problem.cores != 0)
+    out << "cores " << problem.cores << '\n';
+  if (problem.overlapSpeed != OverlapSpeed())
+    out << "overlap_speed " << problem.overlapSpeed.compute << ' ' << problem.overlapSpeed.transfer << '\n';
+  if (problem.issueTime != 0)
+    out << "issue_time " << problem.issueTime << '\n';
+  if (!problem.memoryLimit.empty()) {
+    out << "memory_limit";
+    writeNumbers(problem.memoryLimit);
+    out << '\n';
+  }
+  for (const Communicator &communicator : problem.communicators) {
+    out << "communicator " << communicator.name;
+    for (const AxisRef &axis : communicator.axes)
+      out << ' ' << axis.axis << ":(" << axis.pre << ')' << axis.size;
+    out << '\n';
+  }
+}
+
+void Writer::writeBuffer(const Buffer &buffer) {
+  out << "buffer " << buffer.name;
+  writeNumbers(buffer.bytes);
+  if (buffer.permanent)
+    out << " permanent";
+  if (buffer.kept)
+    out << " kept";
+  if (buffer.memory == Memory::host)
+    out << " host";
+  if (buffer.viewOf)
+    out << " view " << problem.buffers[*buffer.viewOf].name;
+  out << '\n';
+}
+
+void Writer::writeOperation(const Operation &operation) {
+  out << "operation " << operation.name << " on " << problem.lanes[operation.lane].name;
+  if (operation.communicator)
+    out << " over " << problem.communicators[*operation.communicator].name;
+  if (operation.duration != 0)
+    out << " duration " << operation.duration;
+  if (operation.latency != 0)
+    out << " latency " << operation.latency;
+  if (operation.cores != 0)
+    out << " cores " << operation.cores;
+  if (!operation.transfers.empty())
+    out << " moves";
+  for (Transfer transfer : operation.transfers)
+    out << ' ' << problem.links[transfer.link].name << ' ' << transfer.bytes;
+  writeNames("reads", operation.consumed, problem.buffers);
+  writeNames("writes", operation.produced, problem.buffers);
+  writeNames("overwrites", operation.overwritten, problem.buffers);
+  writeNames("after", operation.after, problem.operations);
+  if (!operation.workspace.empty()) {
+    out << " workspace";
+    writeNumbers(operation.workspace);
+  }
+  if (operation.memory == Memory::host)
+    out << " host";
+  if (operation.copy != Copy::none)
+    out << (operation.copy == Copy::pack ? " packs" : " unpacks");
+  if (operation.blocking)
+    out << " blocking";
+  for (const Instance &instance : operation.instances) {
+    out << " meets " << instance.name;
+    for (unsigned other : instance.others)
+      out << ' ' << coordinates[other].name;
+  }
+  out << '\n';
+}
+
+void Writer::writeMergeable(const Mergeable &mergeable) {
+  out << "mergeable " << mergeable.name;
+  if (mergeable.mostBytes != 0)
+    out << " limit " << mergeable.mostBytes;
+  for (const MergeMember &member : mergeable.members) {
+    out << ' ' << problem.operations[member.operation].name;
+    if (member.bytes != 0)
+      out << " bytes " << member.bytes;
+    if (member.packTime != 0)
+      out << " time " << member.packTime;
+    if (!member.packBytes.empty()) {
+      out << " workspace";
+      writeNumbers(member.packBytes);
+    }
+  }
+  out << '\n';
+}
+
+void Writer::write() {
+  writeSettings();
+  for (const Buffer &buffer : problem.buffers)
+    writeBuffer(buffer);
+  for (const Operation &operation : problem.operations)
+    writeOperation(operation);
+  for (const Mergeable &mergeable : problem.mergeables)
+    writeMergeable(mergeable);
+}
+
+std::string meshplan::scheduling::textOf(llvm::ArrayRef<Coordinate> coordinates) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  for (const Coordinate &coordinate : coordinates) {
+    if (!coordinate.name.empty())
+      out << "coordinate " << coordinate.name << '\n';
+    Writer(coordinate.problem, coordinates, out).write();
+    for (Step step : coordinate.solution.steps)
+      out << describe(coordinate.problem, step) << '\n';
+  }
+  return text;
+}

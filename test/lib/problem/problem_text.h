@@ -18,6 +18,9 @@ struct ProblemText {
 /// Reads the format that README.md describes. Names must be declared before use. Fails with the line number.
 llvm::Expected<ProblemText> parseProblem(llvm::StringRef text);
 
+/// The inverse: problem and steps of each coordinate. One coordinate without a name is a problem without coordinates.
+std::string textOf(llvm::ArrayRef<Coordinate> coordinates);
+
 } // namespace meshplan::scheduling
 
 #endif // MESHPLAN_TEST_LIB_PROBLEM_PROBLEM_TEXT_H

@@ -66,7 +66,10 @@ class Models(unittest.TestCase):
 class Estimates(unittest.TestCase):
     def test_a_step_is_compared_with_what_it_hides(self) -> None:
         time = {"compute_ns": 2.0e9, "communication_ns": 1.5e9, "exposed_ns": 0.7e9, "step_ns": 2.7e9}
-        row = estimates.row(estimates.cases()[0], [4.0, 2.0, 3.0], time)
+        report = {"time": time, "memory": {"peak": {"largest": 3 << 20, "least": 0}}}
+        rounds = [estimates.Measured(seconds, 4 << 20) for seconds in (4.0, 2.0, 3.0)]
+        row = estimates.row(estimates.cases()[0], rounds, report)
+        self.assertEqual((row["peak MiB"], row["peak ratio"]), (4.0, 0.75))
         self.assertEqual((row["estimated s"], row["measured s"], row["spread"]), (2.7, 3.0, 2 / 3))
         self.assertAlmostEqual(float(str(row["ratio"])), 0.9)
 

@@ -73,11 +73,11 @@ public:
     times.computeBesideGather = both.compute;
     times.rest = both.rest;
     MESHPLAN_ASSIGN_OR_RETURN(times.twoGathers, timed([&]() -> Status {
-      MESHPLAN_ASSIGN_OR_RETURN(Pending one, first.start());
-      MESHPLAN_ASSIGN_OR_RETURN(Pending other, second.start());
-      MESHPLAN_RETURN_IF_ERROR(one->wait());
-      return other->wait();
-    }));
+                                MESHPLAN_ASSIGN_OR_RETURN(Pending one, first.start());
+                                MESHPLAN_ASSIGN_OR_RETURN(Pending other, second.start());
+                                MESHPLAN_RETURN_IF_ERROR(one->wait());
+                                return other->wait();
+                              }));
     return times;
   }
 

@@ -7,8 +7,8 @@
 // Example: the peak is 100 MiB, and 80 are in use. Up to 45 MiB of freed blocks stay; beyond that the blocks that have
 // been free longest are given up, since a block that the last steps did not need is hardly needed by the next one.
 //
-// What is given up goes to the block that is allocated at this moment, page by page, and only the rest to the system: the
-// system fills fresh pages with zeros, which takes longer than most operators on them.
+// What is given up goes to the block that is allocated at this moment, page by page, and only the rest to the system:
+// the system fills fresh pages with zeros, which takes longer than most operators on them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +61,8 @@ static std::byte *addressOf(MemoryPool::Block block, size_t offset) {
   return static_cast<std::byte *>(block.address) + offset;
 }
 
-/// Moves a huge page to where another one is mapped. If the system cannot, a fresh page is there, and false is returned.
+/// Moves a huge page to where another one is mapped. If the system cannot, a fresh page is there, and false is
+/// returned.
 static bool movePage(std::byte *from, std::byte *to) {
   if (mremap(from, hugePageBytes, hugePageBytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED)
     return true;

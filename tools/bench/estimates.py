@@ -152,9 +152,7 @@ def main() -> None:
         [measured(case, given.programs, folders[case.model.name], given.steps) for case in cases()]
         for _ in range(given.rounds)
     ]
-    rows = [
-        row(case, [turn[index] for turn in turns], estimates[index]) for index, case in enumerate(cases())
-    ]
+    rows = [row(case, [turn[index] for turn in turns], estimates[index]) for index, case in enumerate(cases())]
     table.report(rows, given.json)
     for name, target in (("ratio", "0.90 to 1.10"), ("peak ratio", "0.95 to 1.05")):
         ratios = [float(str(each[name])) for each in rows]

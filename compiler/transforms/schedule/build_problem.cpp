@@ -19,7 +19,6 @@
 #include "compiler/transforms/schedule/packing_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
-#include "runtime/schema/cluster_keys.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 

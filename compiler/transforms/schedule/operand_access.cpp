@@ -2,7 +2,7 @@
 
 #include "compiler/transforms/schedule/operand_access.h"
 
-#include "runtime/schema/cluster_keys.h"
+#include "compiler/cluster/estimate.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -44,9 +44,8 @@ StringRef meshplan::operandAccess(const CallView &call, bool isPointwise) {
   }
   auto differs = [&](const Strides &strides) {
     // A dim of one element may have any stride.
-    return llvm::any_of(llvm::enumerate(strides), [&](auto dim) {
-      return shape[dim.index()] != 1 && dim.value() != whole.front()[dim.index()];
-    });
+    return llvm::any_of(llvm::enumerate(strides),
+                        [&](auto dim) { return shape[dim.index()] != 1 && dim.value() != whole.front()[dim.index()]; });
   };
   if (llvm::any_of(whole, differs))
     return keys::strided;

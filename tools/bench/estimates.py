@@ -1,4 +1,4 @@
-"""Compares estimated time and peak memory of a training step with the measured ones: five plans of two models, two ranks.
+"""Compares estimated time and peak memory of a step with the measured ones: five plans of two models on two ranks.
 
 `meshplan-run calibrate` measures the machine first, and the cluster file does not change afterwards. The schedules that
 run are made for this cluster, as those of the estimates are. The steps of all plans take turns, so that a change of the

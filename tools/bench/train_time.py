@@ -116,8 +116,8 @@ def step_bytes(
 def limited_row(turns: list[Turn], contestant: Contestant, wire: float, report: dict, rate: float) -> table.Row:
     """The lower bound for a step is the longer of computing, measured with threads, and sending.
 
-    `report` is that of `meshplan check --schedule search` for the limited network: its step is the estimate for the best
-    order that is known, of which its last columns are the parts.
+    `report` is that of `meshplan check --schedule search` for the limited network: its step is the estimate for the
+    best order that is known, and the last columns are its parts.
     """
     computing = seconds(turns, Contestant("threads", contestant.layout))
     step = seconds(turns, contestant)

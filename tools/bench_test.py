@@ -66,7 +66,10 @@ class Models(unittest.TestCase):
 class Estimates(unittest.TestCase):
     def test_a_step_is_compared_with_what_it_hides(self) -> None:
         time = {"compute_ns": 2.0e9, "communication_ns": 1.5e9, "exposed_ns": 0.7e9, "step_ns": 2.7e9}
-        row = estimates.row(estimates.cases()[0], [4.0, 2.0, 3.0], time)
+        report = {"time": time, "memory": {"peak": {"largest": 3 << 20, "least": 0}}}
+        rounds = [estimates.Measured(seconds, 4 << 20) for seconds in (4.0, 2.0, 3.0)]
+        row = estimates.row(estimates.cases()[0], rounds, report)
+        self.assertEqual((row["peak MiB"], row["peak ratio"]), (4.0, 0.75))
         self.assertEqual((row["estimated s"], row["measured s"], row["spread"]), (2.7, 3.0, 2 / 3))
         self.assertAlmostEqual(float(str(row["ratio"])), 0.9)
 
@@ -111,7 +114,8 @@ class Training(unittest.TestCase):
         for contestant in train_time.ALL:
             command = contestant.command(Path("bin"), steps=7, limited=False)
             self.assertEqual(command[command.index("--steps") + 1], "7")
-            divided = str(contestant.layout.tensor_parallel) if contestant.is_pytorch else contestant.layout.schedule
+            layout = contestant.layout
+            divided = str(layout.tensor_parallel) if contestant.is_pytorch else layout.schedule()
             self.assertIn(divided, command)
 
     def test_mpi_stays_out_of_memory_where_the_network_is_limited(self) -> None:
@@ -132,9 +136,12 @@ class Training(unittest.TestCase):
     def test_the_longer_of_computing_and_sending_bounds_a_step(self) -> None:
         computing = Contestant("threads", DATA)
         turns = [{PYTORCH: Result(8, []), RANKS: Result(6, []), computing: Result(2, [])}]
-        row = train_time.limited_row(turns, RANKS, wire=5e8, planned=4 << 20, rate=1e8)
+        time = {"step_ns": 5.5e9, "compute_ns": 2e9, "communication_ns": 5e9, "exposed_ns": 3.5e9}
+        report = {"communicators": [{"collectives": [{"bytes": 4 << 20}]}], "time": time}
+        row = train_time.limited_row(turns, RANKS, wire=5e8, report=report, rate=1e8)
         self.assertEqual((row["sending s"], row["of the longer"], row["check MiB"]), (5.0, 1.2, 4.0))
-        row = train_time.limited_row(turns, RANKS, wire=5e7, planned=0, rate=1e8)
+        self.assertEqual((row["simulated s"], row["its exposed s"]), (5.5, 3.5))
+        row = train_time.limited_row(turns, RANKS, wire=5e7, report=report, rate=1e8)
         self.assertEqual(row["of the longer"], 3.0)
 
 
@@ -145,6 +152,12 @@ class LimitedNetwork(unittest.TestCase):
         with self.assertRaises(ValueError) as raised:
             limited_network.bytes_per_second("fast")
         self.assertEqual(str(raised.exception), "'fast' is not a rate; help: write it as 1gbit or 500mbit")
+
+    def test_the_cluster_has_the_network_of_the_rate(self) -> None:
+        measured = {"source": "measured", "compute": {"bytes_per_second": 1e9}, "collectives": [{"kind": "all_reduce"}]}
+        cluster = limited_network.cluster_of(measured, "1gbit")
+        self.assertEqual(cluster["links"]["node"]["node_bytes_per_second"], 1.25e8)
+        self.assertEqual((cluster["collectives"], cluster["compute"]), ([], measured["compute"]))
 
     def test_sent_bytes_are_those_of_the_loopback(self) -> None:
         devices = "Inter-| Receive\n face |bytes\n  eth0: 1 2 3 4 5 6 7 8 9 10\n    lo: 11 12 13 14 15 16 17 18 19 20\n"

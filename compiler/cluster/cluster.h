@@ -26,6 +26,12 @@ struct OperatorTable {
   RateTable times;
 };
 
+/// Attained times of an operator by bytes with operands that are not alike (cluster_keys::accesses).
+struct AccessTable {
+  std::string target;
+  RateTable times;
+};
+
 /// Rates of a rank's device. Keys of maps are dtypes: "f32".
 struct ComputeRates {
   std::map<std::string, double> flops;                ///< peak flop/s
@@ -35,6 +41,7 @@ struct ComputeRates {
   std::map<std::string, ProductTable> shapedProducts; ///< and by shape
   RateTable traffic;                                  ///< times of memory-bound operators by bytes; may be empty
   std::map<std::string, std::map<std::string, OperatorTable>> operators; ///< by target, then by dtype
+  std::map<std::string, std::map<std::string, AccessTable>> accesses;    ///< by access, then by dtype
 };
 
 /// A link of a rank, in one direction.

@@ -25,6 +25,21 @@ static double trafficSeconds(const ComputeRates &rates, double bytes) {
   return rates.traffic.empty() ? bytes / rates.bytes : rates.traffic.at(bytes, rates.launchSeconds);
 }
 
+/// By which factor the access takes longer than one to operands that are alike.
+static double accessFactor(const ComputeRates &rates, const OperatorWork &work) {
+  auto tables = rates.accesses.find(work.access.str());
+  if (work.access.empty() || tables == rates.accesses.end())
+    return 1;
+  auto table = tables->second.find(work.dtype.str());
+  if (table == tables->second.end())
+    return 1;
+  double seconds = table->second.times.at(work.bytes, rates.launchSeconds), alike = trafficSeconds(rates, work.bytes);
+  if (auto target = rates.operators.find(table->second.target); target != rates.operators.end())
+    if (auto found = target->second.find(work.dtype.str()); found != target->second.end() && !found->second.byFlops)
+      alike = found->second.times.at(work.bytes, rates.launchSeconds);
+  return std::max(seconds / alike, 1.0);
+}
+
 static std::optional<double> tableSeconds(const ComputeRates &rates, const OperatorWork &work) {
   auto tables = rates.operators.find(work.target.str());
   if (tables == rates.operators.end())
@@ -32,7 +47,11 @@ static std::optional<double> tableSeconds(const ComputeRates &rates, const Opera
   auto table = tables->second.find(work.dtype.str());
   if (table == tables->second.end())
     return std::nullopt;
-  return table->second.times.at(table->second.byFlops ? work.flops : work.bytes, rates.launchSeconds);
+  const RateTable &times = table->second.times;
+  if (!table->second.byFlops)
+    return times.at(work.bytes, rates.launchSeconds) * accessFactor(rates, work);
+  // The rate depends on the size of a part: a head of 1,024 rows is faster than four of 512, which have as many flops.
+  return work.equalParts * times.at(work.flops / work.equalParts, 0);
 }
 
 static double productSeconds(const Cluster &cluster, const OperatorWork &work) {
@@ -52,7 +71,8 @@ double meshplan::operatorSeconds(const Cluster &cluster, const OperatorWork &wor
   if (std::optional<double> attained = tableSeconds(rates, work))
     return std::max(*attained, rates.launchSeconds);
   double arithmetic = work.product ? productSeconds(cluster, work) : work.flops / peakFlops(cluster, work.dtype);
-  return std::max({arithmetic, trafficSeconds(rates, work.bytes), rates.launchSeconds});
+  double traffic = trafficSeconds(rates, work.bytes) * accessFactor(rates, work);
+  return std::max({arithmetic, traffic, rates.launchSeconds});
 }
 
 double meshplan::hostSeconds(const Cluster &cluster, double bytes) { return bytes / cluster.hostBytes; }

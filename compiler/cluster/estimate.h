@@ -9,6 +9,7 @@
 #define MESHPLAN_COMPILER_CLUSTER_ESTIMATE_H
 
 #include "compiler/cluster/cluster.h"
+#include "runtime/schema/cluster_keys.h"
 #include "runtime/schema/extent.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -22,11 +23,15 @@ struct OperatorWork {
   llvm::StringRef dtype;                    ///< of its operands: "bf16"
   double flops = 0, bytes = 0;              ///< bytes are those read and written
   std::optional<ProductShape> product = {}; ///< of a matrix product; its flops are those of the shape
+  double equalParts = 1;                    ///< that it consists of: heads of attention
+  llvm::StringRef access = {};              ///< of cluster_keys::accesses; empty: all operands are alike
 };
 
-/// Seconds of an operator on the device of a rank. In this order: the cluster's table of the operator and its dtype;
-/// for a matrix product the table of products, but at least its memory traffic; else the longer of arithmetic at the
-/// peak and memory traffic. At least the launch time; 0 for an operator without flops and bytes, a view.
+/// Seconds of an operator on the device of a rank. In this order: the cluster's table of the operator and its dtype, by
+/// flops of one of its equal parts; for a matrix product the table of products, but at least its memory traffic; else
+/// the longer of arithmetic at the peak and memory traffic. Tables by bytes and memory traffic are those of operands
+/// that are alike; with others it takes longer by the factor that the cluster's table of this access has over that of
+/// its operator. At least the launch time; 0 for an operator without flops and bytes, a view.
 double operatorSeconds(const Cluster &cluster, const OperatorWork &work);
 
 /// Seconds of an operator on the host that reads and writes `bytes` there. Host operators (the optimizer) are bound by

@@ -317,16 +317,23 @@ void ClusterReader::readOperator(const JsonNode &node, ComputeRates &rates) {
                               : readTimes(members, keys::bytes, keys::bytesPerSecond);
   std::string name = members.text(keys::target, target);
   std::string type = members.oneOf(keys::dtype, dtype, keys::dtypes);
+  const JsonNode *access = members.optional(keys::access);
+  std::string kind = members.oneOf(keys::access, access, keys::accesses);
+  if (access && table.byFlops)
+    error(access->range, "a table of 'operators' by 'flops' has an 'access', which only tables by 'bytes' have");
   if (!target) {
-    if (dtype || table.byFlops)
+    if (dtype || access || table.byFlops)
       error(members.range(),
             "a table of 'operators' without a 'target' applies to all memory-bound operators: it is by "
-            "'bytes' and has no 'dtype'");
+            "'bytes' and has no 'dtype' and no 'access'");
     else if (!rates.traffic.empty())
       error(members.range(), "a second table of 'operators' without a 'target'");
     rates.traffic = table.times;
   } else if (!dtype) {
     members.required(keys::dtype);
+  } else if (access) {
+    if (!rates.accesses[kind].try_emplace(type, AccessTable{name, std::move(table.times)}).second)
+      error(members.range(), "a second table of the access '" + kind + "' with " + type);
   } else if (!rates.operators[name].try_emplace(type, std::move(table)).second) {
     error(members.range(), "a second table of '" + name + "' with " + type);
   }

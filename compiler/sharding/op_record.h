@@ -70,6 +70,7 @@ struct OpCost {
   int64_t workspaceBytes = 0; ///< temporaries of the kernel besides its results
   bool aliases = false;       ///< the results are views of operand 0: they allocate nothing and extend its lifetime
   std::optional<ProductExtents> product = std::nullopt; ///< of an operator whose flops are those of matrix products
+  int64_t equalParts = 1; ///< parts of equal size that do not depend on each other, which kernels compute one by one
 };
 
 /// The call on a rank: target and arguments. Integers in the arguments may be #base.local.

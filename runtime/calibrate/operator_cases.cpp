@@ -2,6 +2,7 @@
 
 #include "runtime/calibrate/operator_cases.h"
 
+#include "runtime/schema/cluster_keys.h"
 #include "runtime/tensor/device.h"
 #include "runtime/tensor/operator.h"
 
@@ -24,13 +25,25 @@ struct CaseSizes {
   int64_t heads = 0;               ///< of attention, of headSize elements
   Shape attentionRows;
 
+  int64_t leastPool = 0; ///< elements of a pool: several times what a cache holds
+
   int64_t poolElements() const;
 };
 
 /// A call with its tensors. Results are freed before the next execution, as in a step.
 struct PreparedCall {
   std::unique_ptr<OperatorCall> call;
+  std::vector<std::vector<Tensor>> operands; ///< of each execution in turn, so that they are not in a cache
+  size_t next = 0;
   std::vector<Tensor> values;
+
+  Status run() {
+    const std::vector<Tensor> &inputs = operands[next];
+    next = (next + 1) % operands.size();
+    for (size_t index = 0; index < values.size(); ++index)
+      values[index] = index < inputs.size() ? inputs[index] : Tensor();
+    return call->run(values);
+  }
 };
 
 /// Makes cases over views of a few large tensors, so that all cases together need little memory.
@@ -38,11 +51,18 @@ class CaseBuilder {
 public:
   static Expected<CaseBuilder> create(DType dtype);
 
-  /// A tensor of this shape; `slot` 0 to 3 are distinct memory.
-  Expected<Tensor> tensor(const Shape &shape, int slot) const {
+  /// A tensor of this shape; `slot` 0 to 3 are distinct memory, and so are several `parts` of a slot, as far as it has
+  /// room for them.
+  Expected<Tensor> tensor(const Shape &shape, int slot, int64_t part = 0) const {
     int64_t count = std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
-    MESHPLAN_ASSIGN_OR_RETURN(Tensor part, narrow(pools[slot], 0, 0, count));
-    return reshape(part, shape);
+    int64_t room = std::max<int64_t>(pools[slot].elementCount() / count, 1);
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor elements, narrow(pools[slot], 0, part % room * count, count));
+    return reshape(elements, shape);
+  }
+
+  /// Parts of a slot that tensors of so many elements take in turn.
+  int64_t partsOf(int64_t elements) const {
+    return std::clamp<int64_t>(pools.front().elementCount() / elements, 1, mostParts);
   }
 
   /// A tensor of whole numbers below `limit`.
@@ -53,6 +73,9 @@ public:
   Status add(CaseTable table, double size, const std::vector<std::string> &names, std::vector<Tensor> tensors,
              std::vector<Argument> literals, int results, std::array<int64_t, 3> shape = {});
 
+  /// Tensors that the last case takes in turn with those that it has.
+  void alternate(std::vector<Tensor> tensors) { last->operands.push_back(std::move(tensors)); }
+
   std::string dtypeText() const { return std::string(dtypeName(dtype)); }
   double bytes(int64_t elements) const { return static_cast<double>(elements * dtypeSize(dtype)); }
 
@@ -60,11 +83,16 @@ public:
   DType dtype;
   CaseSizes sizes;
 
-private:
-  CaseBuilder(DType dtype, CaseSizes sizes) : dtype(dtype), sizes(std::move(sizes)) {}
   static Expected<Tensor> randomTensor(DType dtype, int64_t count);
 
+private:
+  CaseBuilder(DType dtype, CaseSizes sizes) : dtype(dtype), sizes(std::move(sizes)) {}
+
+  /// Enough for a pool that is as large as a cache at the smallest size.
+  static constexpr int64_t mostParts = 1024;
+
   std::array<Tensor, 4> pools;
+  std::shared_ptr<PreparedCall> last;
 };
 
 } // namespace
@@ -80,7 +108,8 @@ static CaseSizes sizesFor(DType dtype) {
             .gradientSides = {256, 1024, 4096},
             .memoryRows = {16, 256, 4096, 65536},
             .heads = 64,
-            .attentionRows = {128, 1024, 4096}};
+            .attentionRows = {128, 1024, 4096},
+            .leastPool = int64_t(1) << 26};
   CaseSizes sizes{.rows = {1, 32, 256, 2048},
                   .columns = {32, 256, 2048},
                   .contracted = {32, 256, 2048},
@@ -88,7 +117,8 @@ static CaseSizes sizesFor(DType dtype) {
                   .gradientSides = {64, 512, 1024},
                   .memoryRows = {16, 256, 4096},
                   .heads = 4,
-                  .attentionRows = {64, 256, 1024}};
+                  .attentionRows = {64, 256, 1024},
+                  .leastPool = int64_t(1) << 24};
   // 16-bit products of a CPU without matrix units are slow, so few rows stand for many there.
   if (dtypeSize(dtype) < 4) {
     sizes.rows.pop_back();
@@ -101,7 +131,7 @@ static CaseSizes sizesFor(DType dtype) {
 int64_t CaseSizes::poolElements() const {
   return std::max({rows.back() * contracted.back(), columns.back() * contracted.back(),
                    gradientRows * gradientSides.back(), memoryRows.back() * rowSize,
-                   heads * attentionRows.back() * headSize});
+                   heads * attentionRows.back() * headSize, leastPool});
 }
 
 Expected<CaseBuilder> CaseBuilder::create(DType dtype) {
@@ -143,8 +173,8 @@ Status CaseBuilder::add(CaseTable table, double size, const std::vector<std::str
                         std::vector<Tensor> tensors, std::vector<Argument> literals, int results,
                         std::array<int64_t, 3> shape) {
   auto prepared = std::make_shared<PreparedCall>();
-  prepared->values = std::move(tensors);
-  auto inputs = static_cast<int>(prepared->values.size());
+  auto inputs = static_cast<int>(tensors.size());
+  prepared->operands = {std::move(tensors)};
   std::vector<Argument> arguments = std::move(literals);
   for (int index = 0; index < inputs; ++index)
     arguments.push_back({names[index], ValueArgument{index}});
@@ -152,12 +182,8 @@ Status CaseBuilder::add(CaseTable table, double size, const std::vector<std::str
   std::iota(outputs.begin(), outputs.end(), inputs);
   prepared->values.resize(inputs + results);
   MESHPLAN_ASSIGN_OR_RETURN(prepared->call, prepareCall(table.name, arguments, outputs));
-  auto work = [prepared, inputs]() -> Status {
-    for (size_t result = inputs; result < prepared->values.size(); ++result)
-      prepared->values[result] = Tensor();
-    return prepared->call->run(prepared->values);
-  };
-  cases.push_back({std::move(table), size, shape, std::move(work)});
+  last = prepared;
+  cases.push_back({std::move(table), size, shape, [prepared] { return prepared->run(); }});
   return Status();
 }
 
@@ -227,18 +253,34 @@ static std::vector<RowOperator> rowOperators() {
           {"meshplan.row_max", {"input"}, {}, true}};
 }
 
+/// Adds a case with `add`, whose operands of these shapes are other memory in each execution. The largest of them has
+/// `elements`.
+template <typename Add>
+static Status addAlternating(CaseBuilder &builder, int64_t elements, const std::vector<Shape> &shapes, const Add &add) {
+  for (int64_t part = 0; part < builder.partsOf(elements); ++part) {
+    std::vector<Tensor> tensors;
+    for (const Shape &shape : shapes) {
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, builder.tensor(shape, static_cast<int>(tensors.size()), part));
+      tensors.push_back(std::move(tensor));
+    }
+    if (part == 0)
+      MESHPLAN_RETURN_IF_ERROR(add(std::move(tensors)));
+    else
+      builder.alternate(std::move(tensors));
+  }
+  return Status();
+}
+
 static Status addRowOperators(CaseBuilder &builder) {
   for (const RowOperator &each : rowOperators())
     for (int64_t rows : builder.sizes.memoryRows) {
-      std::vector<Tensor> tensors;
-      for (size_t operand = 0; operand < each.operands.size(); ++operand) {
-        MESHPLAN_ASSIGN_OR_RETURN(Tensor tensor, builder.tensor({rows, rowSize}, static_cast<int>(operand)));
-        tensors.push_back(std::move(tensor));
-      }
-      int64_t moved = static_cast<int64_t>(tensors.size()) * rows * rowSize + (each.reduces ? rows : rows * rowSize);
+      auto count = static_cast<int64_t>(each.operands.size());
+      int64_t moved = count * rows * rowSize + (each.reduces ? rows : rows * rowSize);
       CaseTable table{CaseTable::Kind::operators, each.target, builder.dtypeText()};
-      MESHPLAN_RETURN_IF_ERROR(
-          builder.add(table, builder.bytes(moved), each.operands, std::move(tensors), each.literals, 1));
+      MESHPLAN_RETURN_IF_ERROR(addAlternating(
+          builder, rows * rowSize, std::vector<Shape>(count, {rows, rowSize}), [&](std::vector<Tensor> tensors) {
+            return builder.add(table, builder.bytes(moved), each.operands, std::move(tensors), each.literals, 1);
+          }));
     }
   return Status();
 }
@@ -288,6 +330,86 @@ static Status addOptimizer(CaseBuilder &builder) {
   return Status();
 }
 
+/// Multiplications and additions whose operands are not alike.
+static Status addAccesses(CaseBuilder &builder) {
+  auto table = [&](const char *name, cluster_keys::Key access) {
+    CaseTable made{CaseTable::Kind::operators, name, builder.dtypeText()};
+    made.access = access;
+    return made;
+  };
+  // Runs of elements between two jumps in memory, as short as a head of attention, and of a vector of a norm.
+  constexpr int64_t heads = rowSize / headSize, vectorSize = 256, vectors = rowSize / vectorSize;
+  DType other = builder.dtype == DType::f32 ? DType::bf16 : DType::f32;
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor converted,
+                            CaseBuilder::randomTensor(other, builder.sizes.memoryRows.back() * rowSize));
+  const std::vector<Argument> turn{{"self", ValueArgument{0}}, {"dim0", int64_t(0)}, {"dim1", int64_t(1)}};
+  MESHPLAN_ASSIGN_OR_RETURN(auto transpose, prepareCall("aten.transpose.int", turn, std::vector<int>{1}));
+  for (int64_t rows : builder.sizes.memoryRows) {
+    int64_t elements = rows * rowSize;
+    const std::vector<std::string> names{"self", "other"};
+    auto add = [&](const char *name, cluster_keys::Key access, double bytes) {
+      return [&builder, &names, bytes, table = table(name, access)](std::vector<Tensor> tensors) {
+        return builder.add(table, bytes, names, std::move(tensors), {}, 1);
+      };
+    };
+    double broadcast = builder.bytes(2 * elements + rows * vectors);
+    MESHPLAN_RETURN_IF_ERROR(addAlternating(builder, elements, {{rows * vectors, vectorSize}, {rows * vectors, 1}},
+                                            add("aten.mul.Tensor", cluster_keys::broadcast, broadcast)));
+    auto addTurned = add("aten.add.Tensor", cluster_keys::strided, builder.bytes(3 * elements));
+    for (int64_t part = 0; part < builder.partsOf(elements); ++part) {
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor first, builder.tensor({heads, rows, headSize}, 0, part));
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor second, builder.tensor({rows, heads, headSize}, 1, part));
+      std::vector<Tensor> turned{second, Tensor()};
+      MESHPLAN_RETURN_IF_ERROR(transpose->run(turned));
+      if (part == 0)
+        MESHPLAN_RETURN_IF_ERROR(addTurned({first, turned[1]}));
+      else
+        builder.alternate({first, turned[1]});
+    }
+    // The result is in f32.
+    auto bytes = static_cast<double>(elements * (dtypeSize(builder.dtype) + dtypeSize(other) + dtypeSize(DType::f32)));
+    auto addConverted = add("aten.mul.Tensor", cluster_keys::converted, bytes);
+    auto both = static_cast<double>(elements * (dtypeSize(builder.dtype) + dtypeSize(other)));
+    CaseTable conversion{CaseTable::Kind::operators, "aten.to.dtype", builder.dtypeText()};
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor unlike, narrow(converted, 0, 0, elements));
+    MESHPLAN_RETURN_IF_ERROR(addAlternating(builder, elements, {{elements}}, [&](std::vector<Tensor> tensors) {
+      return builder.add(conversion, both, {"self"}, std::move(tensors), {{"dtype", other}}, 1);
+    }));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor alike, builder.tensor({elements}, 0));
+    MESHPLAN_RETURN_IF_ERROR(addConverted({alike, unlike}));
+    for (int64_t part = 1; part < builder.partsOf(elements); ++part) {
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor next, builder.tensor({elements}, 0, part));
+      builder.alternate({next, unlike});
+    }
+  }
+  return Status();
+}
+
+/// Copies between tensors and the buffers of collectives, whose memory is allocated for each, as in a step.
+static Status addCopies(CaseBuilder &builder) {
+  // Parameters are larger than activations.
+  Shape sizes = builder.sizes.memoryRows;
+  sizes.push_back(builder.sizes.leastPool / rowSize);
+  for (int64_t rows : sizes) {
+    int64_t elements = rows * rowSize;
+    std::vector<Tensor> sources;
+    for (int64_t part = 0; part < builder.partsOf(elements); ++part) {
+      MESHPLAN_ASSIGN_OR_RETURN(Tensor source, builder.tensor({elements}, 0, part));
+      sources.push_back(std::move(source));
+    }
+    auto copy = [sources, elements, next = size_t(0), held = Tensor()]() mutable -> Status {
+      const Tensor &source = sources[next];
+      next = (next + 1) % sources.size();
+      held = Tensor();
+      MESHPLAN_ASSIGN_OR_RETURN(held, allocateTensor(Shape{elements}, source.dtype()));
+      return copyElements(source, held);
+    };
+    CaseTable table{CaseTable::Kind::operators, std::string(cluster_keys::copyTarget), builder.dtypeText()};
+    builder.cases.push_back({std::move(table), builder.bytes(2 * elements), {}, std::move(copy)});
+  }
+  return Status();
+}
+
 //===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
@@ -307,6 +429,7 @@ static Status addAttention(CaseBuilder &builder) {
     CaseTable forward{CaseTable::Kind::operators, "meshplan.attention", builder.dtypeText(), true};
     std::vector<Tensor> inputs(tensors.begin(), tensors.begin() + 3);
     MESHPLAN_RETURN_IF_ERROR(builder.add(forward, 2 * pairs, {"query", "key", "value"}, inputs, literals, 2));
+    builder.cases.back().equalParts = heads;
     CaseTable backward{CaseTable::Kind::operators, "meshplan.attention_backward", builder.dtypeText(), true};
     std::vector<std::string> names{"query", "key", "value", "gradient"};
     // Kernels of a GPU take the results of the forward pass; those of a CPU recompute them.
@@ -321,6 +444,7 @@ static Status addAttention(CaseBuilder &builder) {
       tensors.insert(tensors.end(), inputs.begin() + 3, inputs.end());
     }
     MESHPLAN_RETURN_IF_ERROR(builder.add(backward, 5 * pairs, names, std::move(tensors), literals, 3));
+    builder.cases.back().equalParts = heads;
   }
   return Status();
 }
@@ -330,11 +454,14 @@ Expected<std::vector<Case>> meshplan::operatorCases(DType dtype) {
   MESHPLAN_RETURN_IF_ERROR(addProducts(builder));
   MESHPLAN_RETURN_IF_ERROR(addWeightGradients(builder));
   MESHPLAN_RETURN_IF_ERROR(addRowOperators(builder));
+  MESHPLAN_RETURN_IF_ERROR(addAccesses(builder));
   MESHPLAN_RETURN_IF_ERROR(addLosses(builder));
   MESHPLAN_RETURN_IF_ERROR(addAttention(builder));
   // On a CPU, optimizer states are in float32.
   if (dtype == DType::f32 || !deviceOfThread().isHost())
     MESHPLAN_RETURN_IF_ERROR(addOptimizer(builder));
+  if (dtype == DType::f32)
+    MESHPLAN_RETURN_IF_ERROR(addCopies(builder));
   return std::move(builder.cases);
 }
 

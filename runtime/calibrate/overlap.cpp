@@ -1,8 +1,9 @@
 //===- overlap.cpp - what computing and communicating cost ----------------===//
 //
-// Four times, each the median of several rounds: a gather alone, operators alone that take about half as long, both
-// together, and two gathers together. Together, the operators end after c seconds, and the gather after c + rest. It
-// needs g seconds alone, so that in the c seconds it has done what takes g - rest alone.
+// Four times in each of several rounds, so that a change of the machine's load affects all: a gather alone, operators
+// alone that take about half as long, both together, and two gathers together. Together, the operators end after c
+// seconds, and the gather after c + rest. It needs g seconds alone, so that in the c seconds it has done what takes
+// g - rest alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,9 +25,9 @@ static constexpr int64_t gatheredBytes = int64_t(1) << 24;
 
 static double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-static double medianOf(std::vector<double> seconds) {
-  std::ranges::nth_element(seconds, seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2));
-  return seconds[seconds.size() / 2];
+static double medianOf(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+  return values[values.size() / 2];
 }
 
 namespace {
@@ -45,31 +46,39 @@ public:
   }
 
   template <typename Work> Expected<double> timed(Work work) {
-    std::vector<double> seconds;
-    for (int round = 0; round < rounds; ++round) {
-      MESHPLAN_RETURN_IF_ERROR(waitFor(all.startBarrier()));
-      Clock::time_point begin = Clock::now();
-      MESHPLAN_RETURN_IF_ERROR(work());
-      MESHPLAN_RETURN_IF_ERROR(finishWork(world));
-      seconds.push_back(since(begin));
-    }
-    return medianOf(std::move(seconds));
+    MESHPLAN_RETURN_IF_ERROR(waitFor(all.startBarrier()));
+    Clock::time_point begin = Clock::now();
+    MESHPLAN_RETURN_IF_ERROR(work());
+    MESHPLAN_RETURN_IF_ERROR(finishWork(world));
+    return since(begin);
   }
 
   Expected<Together> together(GatherOfAll &gather, int repeats) {
-    std::vector<double> computes, rests;
-    for (int round = 0; round < rounds; ++round) {
-      MESHPLAN_RETURN_IF_ERROR(waitFor(all.startBarrier()));
-      Clock::time_point begin = Clock::now();
-      MESHPLAN_ASSIGN_OR_RETURN(Pending pending, gather.start());
-      MESHPLAN_RETURN_IF_ERROR(compute(repeats));
-      MESHPLAN_RETURN_IF_ERROR(synchronizeCompute());
-      computes.push_back(since(begin));
-      MESHPLAN_RETURN_IF_ERROR(pending->wait());
-      MESHPLAN_RETURN_IF_ERROR(finishWork(world));
-      rests.push_back(since(begin) - computes.back());
-    }
-    return Together{medianOf(std::move(computes)), medianOf(std::move(rests))};
+    MESHPLAN_RETURN_IF_ERROR(waitFor(all.startBarrier()));
+    Clock::time_point begin = Clock::now();
+    MESHPLAN_ASSIGN_OR_RETURN(Pending pending, gather.start());
+    MESHPLAN_RETURN_IF_ERROR(compute(repeats));
+    MESHPLAN_RETURN_IF_ERROR(synchronizeCompute());
+    double computed = since(begin);
+    MESHPLAN_RETURN_IF_ERROR(pending->wait());
+    MESHPLAN_RETURN_IF_ERROR(finishWork(world));
+    return Together{computed, since(begin) - computed};
+  }
+
+  Expected<OverlapTimes> round(GatherOfAll &first, GatherOfAll &second, int repeats) {
+    OverlapTimes times;
+    MESHPLAN_ASSIGN_OR_RETURN(times.gather, timed([&] { return first.run(); }));
+    MESHPLAN_ASSIGN_OR_RETURN(times.compute, timed([&] { return compute(repeats); }));
+    MESHPLAN_ASSIGN_OR_RETURN(Together both, together(first, repeats));
+    times.computeBesideGather = both.compute;
+    times.rest = both.rest;
+    MESHPLAN_ASSIGN_OR_RETURN(times.twoGathers, timed([&]() -> Status {
+                                MESHPLAN_ASSIGN_OR_RETURN(Pending one, first.start());
+                                MESHPLAN_ASSIGN_OR_RETURN(Pending other, second.start());
+                                MESHPLAN_RETURN_IF_ERROR(one->wait());
+                                return other->wait();
+                              }));
+    return times;
   }
 
 private:
@@ -81,10 +90,27 @@ private:
 
 static double bounded(double factor) { return std::clamp(factor, 1.0, Slowdowns::mostSlowdown); }
 
-Expected<Slowdowns> meshplan::measureSlowdowns(World &world) {
+Slowdowns meshplan::slowdownsOf(std::span<const OverlapTimes> rounds) {
+  std::vector<double> concurrent, compute, progress;
+  for (const OverlapTimes &each : rounds) {
+    concurrent.push_back(each.twoGathers / each.gather);
+    compute.push_back(each.computeBesideGather / each.compute);
+    progress.push_back((each.gather - each.rest) / each.computeBesideGather);
+  }
   Slowdowns slowdowns;
+  slowdowns.concurrent = bounded(medianOf(std::move(concurrent)));
+  double done = medianOf(std::move(progress));
+  slowdowns.communication = done <= 0 ? Slowdowns::mostSlowdown : bounded(1 / done);
+  // Operators lose at most the time that the gather would have taken alone for what it has done meanwhile. What is
+  // measured beyond it is other load of the machine.
+  double most = done >= 1 ? Slowdowns::mostSlowdown : 1 / (1 - std::max(done, 0.0));
+  slowdowns.compute = std::min(bounded(medianOf(std::move(compute))), bounded(most));
+  return slowdowns;
+}
+
+Expected<Slowdowns> meshplan::measureSlowdowns(World &world) {
   if (world.size() == 1)
-    return slowdowns;
+    return Slowdowns();
   MESHPLAN_ASSIGN_OR_RETURN(auto all, world.host().createWorldGroup("overlap"));
   MESHPLAN_ASSIGN_OR_RETURN(Case product, productCase(DType::f32, {32, 256, 2048}));
   Overlap overlap(world, *all, std::move(product));
@@ -92,22 +118,15 @@ Expected<Slowdowns> meshplan::measureSlowdowns(World &world) {
   MESHPLAN_ASSIGN_OR_RETURN(GatherOfAll second, GatherOfAll::create(world, "second", gatheredBytes));
   MESHPLAN_RETURN_IF_ERROR(first.run());
   MESHPLAN_RETURN_IF_ERROR(second.run());
+  MESHPLAN_RETURN_IF_ERROR(overlap.compute(1));
   MESHPLAN_ASSIGN_OR_RETURN(double gather, overlap.timed([&] { return first.run(); }));
-  MESHPLAN_ASSIGN_OR_RETURN(double both, overlap.timed([&]() -> Status {
-    MESHPLAN_ASSIGN_OR_RETURN(Pending one, first.start());
-    MESHPLAN_ASSIGN_OR_RETURN(Pending other, second.start());
-    MESHPLAN_RETURN_IF_ERROR(one->wait());
-    return other->wait();
-  }));
   MESHPLAN_ASSIGN_OR_RETURN(double single, overlap.timed([&] { return overlap.compute(1); }));
   std::string text = std::to_string(std::clamp(static_cast<int>(gather / 2 / single), 1, 100'000));
   MESHPLAN_RETURN_IF_ERROR(shareFromFirst(world, text, "the repeats"));
-  int repeats = std::stoi(text);
-  MESHPLAN_ASSIGN_OR_RETURN(double compute, overlap.timed([&] { return overlap.compute(repeats); }));
-  MESHPLAN_ASSIGN_OR_RETURN(Together together, overlap.together(first, repeats));
-  slowdowns.concurrent = bounded(both / gather);
-  slowdowns.compute = bounded(together.compute / compute);
-  double done = gather - together.rest;
-  slowdowns.communication = done <= 0 ? Slowdowns::mostSlowdown : bounded(together.compute / done);
-  return slowdowns;
+  std::vector<OverlapTimes> measured;
+  for (int round = 0; round < rounds; ++round) {
+    MESHPLAN_ASSIGN_OR_RETURN(OverlapTimes times, overlap.round(first, second, std::stoi(text)));
+    measured.push_back(times);
+  }
+  return slowdownsOf(measured);
 }

@@ -5,6 +5,8 @@
 
 #include "runtime/comm/communicator.h"
 
+#include <span>
+
 namespace meshplan {
 
 /// Factors by which operations take longer beside others, from 1 on; at most `mostSlowdown`, which also stands for a
@@ -16,6 +18,18 @@ struct Slowdowns {
   double communication = 1; ///< of a collective while operators run
   double concurrent = 1;    ///< of two collectives at once
 };
+
+/// Seconds of one round on a rank.
+struct OverlapTimes {
+  double gather = 0;              ///< alone
+  double compute = 0;             ///< operators alone
+  double computeBesideGather = 0; ///< the same operators while the gather runs
+  double rest = 0;                ///< of the gather after them
+  double twoGathers = 0;          ///< of two communicators at the same time
+};
+
+/// The medians of the factors of these rounds, of which there is at least one.
+Slowdowns slowdownsOf(std::span<const OverlapTimes> rounds);
 
 /// Measures with all-gathers among all ranks, and matrix products. A collective of all ranks; only the result of rank 0
 /// counts. All factors are 1 for a single rank.

@@ -22,6 +22,7 @@ struct CaseTable {
   bool byFlops = false; ///< sizes are flops, not bytes
   bool crosses = false; ///< of collectives: some ranks are on other machines
   int64_t ranks = 0;    ///< of collectives: ranks of a group
+  std::string access;   ///< of operators by bytes: how operands are accessed (cluster_keys.h); empty: row-major
 
   friend bool operator==(const CaseTable &, const CaseTable &) = default;
 };
@@ -32,6 +33,7 @@ struct Case {
   double size = 0;                   ///< flops or bytes
   std::array<int64_t, 3> shape = {}; ///< m, n and k of a product
   std::function<Status()> work;      ///< does it once; on a device, enqueues it
+  int64_t equalParts = 1;            ///< of an operator by flops: the table has size and time of one of them
 };
 
 /// Seconds of a case: the median over the rounds of the mean over the ranks.

@@ -69,7 +69,8 @@ static std::vector<MeasuredTable> tablesOf(const MeasuredCluster &cluster) {
     if (found == tables.end())
       found = tables.insert(found, {each.table, {}});
     const Measurement &measurement = cluster.measurements[index];
-    found->sizes.push_back({each.size, measurement.seconds, measurement.spread, each.shape});
+    auto parts = static_cast<double>(each.equalParts);
+    found->sizes.push_back({each.size / parts, measurement.seconds / parts, measurement.spread, each.shape});
   }
   for (MeasuredTable &table : tables)
     if (table.table.kind != Kind::product) {
@@ -144,6 +145,10 @@ template <typename Matches> static double largestRate(const std::vector<Measured
 /// The operator whose rates are those of all memory-bound operators without a table.
 static constexpr std::string_view plainTraffic = "aten.add.Tensor";
 
+static bool isPlain(const CaseTable &table) {
+  return table.kind == Kind::operators && table.name == plainTraffic && table.access.empty();
+}
+
 static OrderedJson computeJson(const std::vector<MeasuredTable> &tables) {
   OrderedJson compute = OrderedJson::object(), peaks = OrderedJson::object(), products = OrderedJson::array(),
               operators = OrderedJson::array();
@@ -157,19 +162,21 @@ static OrderedJson computeJson(const std::vector<MeasuredTable> &tables) {
     if (table.table.kind != Kind::operators)
       continue;
     OrderedJson json = {{keys::target, table.table.name}, {keys::dtype, table.table.dtype}};
+    if (!table.table.access.empty())
+      json[std::string(keys::access)] = table.table.access;
     if (table.table.byFlops)
       writeRates(json, table, keys::flops, keys::flopsPerSecond);
     else
       writeRates(json, table, keys::bytes, keys::bytesPerSecond);
-    if (table.table.name == plainTraffic && table.table.dtype == "f32") {
+    if (isPlain(table.table) && table.table.dtype == "f32") {
       OrderedJson plain = OrderedJson::object();
       writeRates(plain, table, keys::bytes, keys::bytesPerSecond);
       operators.push_back(std::move(plain));
     }
     operators.push_back(std::move(json));
-    launch = std::min(launch, table.sizes.front().seconds);
+    if (!table.table.byFlops)
+      launch = std::min(launch, table.sizes.front().seconds);
   }
-  auto isPlain = [](const CaseTable &table) { return table.kind == Kind::operators && table.name == plainTraffic; };
   compute[std::string(keys::flopsPerSecond)] = std::move(peaks);
   compute[std::string(keys::bytesPerSecond)] = rounded(largestRate(tables, isPlain));
   compute[std::string(keys::launchSeconds)] = rounded(std::min(launch, 1e-3));
@@ -189,7 +196,7 @@ static OrderedJson linkJson(const std::vector<MeasuredTable> &tables, bool cross
       tables, [&](const CaseTable &each) { return each.kind == Kind::collective && each.crosses == crosses; });
   // A single rank has no collectives; its copies move data through memory.
   if (rate == 0)
-    rate = largestRate(tables, [](const CaseTable &each) { return each.name == plainTraffic; });
+    rate = largestRate(tables, isPlain);
   return {{keys::latencySeconds, rounded(latency)}, {keys::bytesPerSecond, rounded(rate)}};
 }
 

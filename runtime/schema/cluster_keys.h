@@ -30,8 +30,12 @@ inline constexpr Key kind = "kind";
 inline constexpr Key flopsPerSecond = "flops_per_second", bytesPerSecond = "bytes_per_second", spread = "spread";
 inline constexpr Key launchSeconds = "launch_seconds", products = "products", operators = "operators";
 
-// Of a table of `products` or `operators`.
-inline constexpr Key dtype = "dtype", target = "target", flops = "flops", bytes = "bytes", m = "m", n = "n", k = "k";
+// Of a table of `products` or `operators`; the last one of `operators` by bytes only.
+inline constexpr Key dtype = "dtype", target = "target", flops = "flops", bytes = "bytes", m = "m", n = "n", k = "k",
+                     access = "access";
+
+/// The target of the table of copies between tensors and the buffers of collectives.
+inline constexpr Key copyTarget = "copy";
 
 // Of `links`, and of a link.
 inline constexpr Key node = "node", network = "network", latencySeconds = "latency_seconds",
@@ -48,6 +52,10 @@ inline constexpr std::array<Key, 2> deviceKinds = {"cpu", "cuda"};
 inline constexpr std::array<Key, 3> backends = {"threads", "mpi", "nccl"};
 inline constexpr std::array<Key, 5> collectiveKinds = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
                                                        "permute"};
+/// How an operator accesses its operands: an operand has fewer elements than the result; operands lie in memory in
+/// different orders; operands have different dtypes. Without one of them all are alike.
+inline constexpr Key broadcast = "broadcast", strided = "strided", converted = "converted";
+inline constexpr std::array<Key, 3> accesses = {broadcast, strided, converted};
 inline constexpr std::array<Key, 4> dtypes = {"f64", "f32", "bf16", "f16"};
 
 } // namespace meshplan::cluster_keys

@@ -5,8 +5,10 @@
 // predicts, and a quarter of it is room for sizes that differ from step to step.
 //
 // Example: the peak is 100 MiB, and 80 are in use. Up to 45 MiB of freed blocks stay; beyond that the blocks that have
-// been free longest go back to the system, since a block that the last steps did not need is hardly needed by the next
-// one.
+// been free longest are given up, since a block that the last steps did not need is hardly needed by the next one.
+//
+// What is given up goes to the block that is allocated at this moment, page by page, and only the rest to the system:
+// the system fills fresh pages with zeros, which takes longer than most operators on them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,19 +48,60 @@ static void *mapPages(size_t capacity) {
   return address;
 }
 
-static MemoryPool::Block takeFromSystem(size_t bytes) {
-  size_t capacity = roundUp(bytes, bytes >= smallestKept ? pageBytes : alignment);
-  void *address = capacity >= hugePageBytes ? mapPages(capacity) : std::aligned_alloc(alignment, capacity);
-  if (!address)
-    throw std::bad_alloc();
-  return {address, capacity};
-}
+static bool isMapped(MemoryPool::Block block) { return block.capacity >= hugePageBytes; }
 
 static void giveToSystem(MemoryPool::Block block) {
-  if (block.capacity >= hugePageBytes)
+  if (isMapped(block))
     munmap(block.address, block.capacity);
   else
     std::free(block.address);
+}
+
+static std::byte *addressOf(MemoryPool::Block block, size_t offset) {
+  return static_cast<std::byte *>(block.address) + offset;
+}
+
+/// Moves a huge page to where another one is mapped. If the system cannot, a fresh page is there, and false is
+/// returned.
+static bool movePage(std::byte *from, std::byte *to) {
+  if (mremap(from, hugePageBytes, hugePageBytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED)
+    return true;
+  // Before it failed, the system may have removed what was mapped there.
+  if (mmap(to, hugePageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+    throw std::bad_alloc();
+  return false;
+}
+
+/// Moves whole huge pages of `given` to `target`, from the offset `filled` on, and gives the rest of `given` to the
+/// system. Returns how far `target` is filled then.
+static size_t movePages(MemoryPool::Block given, MemoryPool::Block target, size_t filled) {
+  size_t moved = 0;
+  auto fits = [&] { return moved + hugePageBytes <= given.capacity && filled + hugePageBytes <= target.capacity; };
+  // One by one: pages that were moved before may be several maps, of which systems before Linux 6.17 move only one.
+  while (fits() && movePage(addressOf(given, moved), addressOf(target, filled))) {
+    moved += hugePageBytes;
+    filled += hugePageBytes;
+  }
+  if (moved < given.capacity)
+    munmap(addressOf(given, moved), given.capacity - moved);
+  return filled;
+}
+
+/// A new block, with the pages of the blocks that are `given` up.
+static MemoryPool::Block takeFromSystem(size_t bytes, std::vector<MemoryPool::Block> &given) {
+  MemoryPool::Block block;
+  block.capacity = roundUp(bytes, bytes >= smallestKept ? pageBytes : alignment);
+  block.address = isMapped(block) ? mapPages(block.capacity) : std::aligned_alloc(alignment, block.capacity);
+  if (!block.address)
+    throw std::bad_alloc();
+  size_t filled = 0;
+  if (isMapped(block))
+    std::erase_if(given, [&](const MemoryPool::Block &each) {
+      bool moves = isMapped(each) && filled + hugePageBytes <= block.capacity;
+      filled = moves ? movePages(each, block, filled) : filled;
+      return moves;
+    });
+  return block;
 }
 
 static int64_t limitOf(int64_t peak) { return peak + peak / 4; }
@@ -100,12 +143,21 @@ MemoryPool::Block MemoryPool::takeKept(size_t bytes) {
   return block;
 }
 
-/// Discards the blocks that have been free longest.
+/// Discards what exceeds the limit of the blocks that have been free longest. Of a large block only as many pages go as
+/// needed: the others would have to be filled with zeros when they come back.
 void MemoryPool::discardAbove(int64_t limit, std::vector<Block> &discarded) {
   size_t count = 0;
-  while (count < keptBlocks.size() && currentBytes + keptBytes > limit)
-    keptBytes -= static_cast<int64_t>(keptBlocks[count++].capacity);
-  discarded.assign(keptBlocks.begin(), keptBlocks.begin() + static_cast<ptrdiff_t>(count));
+  for (; count < keptBlocks.size() && currentBytes + keptBytes > limit; ++count) {
+    Block &oldest = keptBlocks[count];
+    size_t excess = roundUp(static_cast<size_t>(currentBytes + keptBytes - limit), hugePageBytes);
+    size_t rest = oldest.capacity > excess ? (oldest.capacity - excess) / hugePageBytes * hugePageBytes : 0;
+    discarded.push_back({addressOf(oldest, rest), oldest.capacity - rest});
+    keptBytes -= static_cast<int64_t>(oldest.capacity - rest);
+    if (rest > 0) {
+      oldest.capacity = rest;
+      break;
+    }
+  }
   keptBlocks.erase(keptBlocks.begin(), keptBlocks.begin() + static_cast<ptrdiff_t>(count));
 }
 
@@ -123,17 +175,21 @@ MemoryPool::Block MemoryPool::allocate(size_t bytes, size_t overhead) {
     discardAbove(limitOf(peakBytes), discarded);
   }
   // System calls are made without the lock.
-  for (const Block &each : discarded)
-    giveToSystem(each);
-  if (block.address)
-    return block;
+  auto giveBack = [&] {
+    for (const Block &each : discarded)
+      giveToSystem(each);
+  };
   try {
-    return takeFromSystem(bytes + overhead);
+    if (!block.address)
+      block = takeFromSystem(bytes + overhead, discarded);
   } catch (const std::bad_alloc &) {
+    giveBack();
     std::lock_guard lock(mutex);
     currentBytes -= static_cast<int64_t>(bytes);
     throw;
   }
+  giveBack();
+  return block;
 }
 
 void MemoryPool::release(Block block, size_t bytes) {

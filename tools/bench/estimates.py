@@ -1,4 +1,4 @@
-"""Compares the estimated time of a training step with the measured one, for five plans of two models on two ranks.
+"""Compares estimated time and peak memory of a step with the measured ones: five plans of two models on two ranks.
 
 `meshplan-run calibrate` measures the machine first, and the cluster file does not change afterwards. The schedules that
 run are made for this cluster, as those of the estimates are. The steps of all plans take turns, so that a change of the
@@ -18,6 +18,7 @@ from bench import models, table
 from bench.arguments import parser
 
 RANKS = 2
+MIB = 1 << 20
 
 WHOLE = "  rest: replicate\n"
 TENSOR = """\
@@ -91,32 +92,43 @@ def cases() -> list[Case]:
     return [Case(model, plan) for model in (models.smollm2_8(4, 256), wide(4, 128)) for plan in PLANS]
 
 
-def estimated(case: Case, programs: Path, where: Path, cluster: Path) -> dict[str, float]:
-    """The `time` of the report of `meshplan check`."""
+@dataclass(frozen=True)
+class Measured:
+    """The median seconds of a step, and the peak memory of the rank that holds most."""
+
+    seconds: float
+    peak: int
+
+
+def estimated(case: Case, programs: Path, where: Path, cluster: Path) -> dict:
+    """The report of `meshplan check`."""
     command = [str(programs / "meshplan"), "check", case.file, "--json", "--cluster", str(cluster)]
-    return json.loads(subprocess.run(command, cwd=where, check=True, stdout=subprocess.PIPE).stdout)["time"]
+    return json.loads(subprocess.run(command, cwd=where, check=True, stdout=subprocess.PIPE).stdout)
 
 
-def measured(case: Case, programs: Path, where: Path, steps: int) -> float:
-    """The median seconds of a step."""
+def measured(case: Case, programs: Path, where: Path, steps: int) -> Measured:
     command = [str(programs / "meshplan-run"), "bench", f"{case.plan}.sched", "--program", "step", "--json"]
     command += ["--weights", "weights.safetensors", "--inputs", "inputs.safetensors", "--steps", str(steps)]
     report = json.loads(subprocess.run(command, cwd=where, check=True, stdout=subprocess.PIPE).stdout)
-    return report["step_seconds"]["median"]
+    return Measured(report["step_seconds"]["median"], max(rank["peak"] for rank in report["memory"]["ranks"]))
 
 
-def row(case: Case, seconds: list[float], estimate: dict[str, float]) -> table.Row:
-    """`seconds` are those of the rounds. Operators and exposed communication make the estimated step."""
-    middle, step = statistics.median(seconds), estimate["step_ns"] / 1e9
+def row(case: Case, rounds: list[Measured], estimate: dict) -> table.Row:
+    """Operators and exposed communication make the estimated step."""
+    seconds, peak = [each.seconds for each in rounds], max(each.peak for each in rounds)
+    time = estimate["time"]
+    middle, step = statistics.median(seconds), time["step_ns"] / 1e9
     return {
         "model": case.model.name,
         "plan": case.plan,
-        "computing s": estimate["compute_ns"] / 1e9,
-        "exposed s": estimate["exposed_ns"] / 1e9,
+        "computing s": time["compute_ns"] / 1e9,
+        "exposed s": time["exposed_ns"] / 1e9,
         "estimated s": step,
         "measured s": middle,
         "ratio": step / middle,
         "spread": (max(seconds) - min(seconds)) / middle,
+        "peak MiB": peak / MIB,
+        "peak ratio": estimate["memory"]["peak"]["largest"] / peak,
     }
 
 
@@ -130,21 +142,21 @@ def main() -> None:
         command = [str(given.programs / "meshplan-run"), "calibrate", "-n", str(RANKS), "-o", str(cluster)]
         subprocess.run(command, check=True)
     folders = {case.model.name: models.export(case.model, given.folder) for case in cases()}
+    estimates = []
     for case in cases():
         (folders[case.model.name] / case.file).write_text(case.text)
         command = [str(given.programs / "meshplan"), "compile", case.file, "--cluster", str(cluster)]
         subprocess.run(command, cwd=folders[case.model.name], check=True)
+        estimates.append(estimated(case, given.programs, folders[case.model.name], cluster))
     turns = [
         [measured(case, given.programs, folders[case.model.name], given.steps) for case in cases()]
         for _ in range(given.rounds)
     ]
-    rows = []
-    for index, case in enumerate(cases()):
-        estimate = estimated(case, given.programs, folders[case.model.name], cluster)
-        rows.append(row(case, [turn[index] for turn in turns], estimate))
+    rows = [row(case, [turn[index] for turn in turns], estimates[index]) for index, case in enumerate(cases())]
     table.report(rows, given.json)
-    ratios = [float(str(each["ratio"])) for each in rows]
-    print(f"ratio of estimated to measured: least {min(ratios):.3f}, most {max(ratios):.3f}; target 0.90 to 1.10")
+    for name, target in (("ratio", "0.90 to 1.10"), ("peak ratio", "0.95 to 1.05")):
+        ratios = [float(str(each[name])) for each in rows]
+        print(f"{name} of estimated to measured: least {min(ratios):.3f}, most {max(ratios):.3f}; target {target}")
 
 
 if __name__ == "__main__":

@@ -36,6 +36,19 @@ def run(*command: str) -> str:
     return done.stdout
 
 
+def cluster_of(measured: dict, rate: str) -> dict:
+    """The cluster of processes of one machine that share a loopback of this rate; `measured` has its computing.
+
+    Without tables of collectives their times are those of their bytes, and everything that is sent at the same time
+    shares the rate.
+    """
+    everything = bytes_per_second(rate)
+    link = {"latency_seconds": 1e-4, "bytes_per_second": everything, "node_bytes_per_second": everything}
+    source = f"{measured['source']}; a loopback of {rate} as tc limits it"
+    overlap = {"compute_slowdown": 1, "communication_slowdown": 1, "concurrent_slowdown": 1}
+    return measured | {"source": source, "links": {"node": link}, "collectives": [], "overlap": overlap}
+
+
 def sent_bytes(devices: str) -> int:
     """Bytes that the loopback has sent, from the text of /proc/net/dev; the first eight columns are about receiving."""
     for line in devices.splitlines():

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench import limited_network, models, table, training
 from bench.arguments import parser
-from bench.training import BOTH, DATA, ONE, Contestant, Layout, Result
+from bench.training import BOTH, DATA, ONE, SOLVER, Contestant, Layout, Result
 
 PYTORCH = Contestant("PyTorch", ONE)
 DIVIDED = tuple(Contestant("PyTorch", layout) for layout in (DATA, BOTH))
@@ -32,18 +32,33 @@ Turn = dict[Contestant, Result]
 Run = Callable[[Contestant], Result]
 
 
-def compile_schedules(model: models.Model, programs: Path, where: Path) -> None:
-    for layout in (ONE, DATA, BOTH):
-        command = [str(programs / "meshplan"), "compile", model.plan.name, "-o", layout.schedule]
-        subprocess.run([*command, *layout.definitions], cwd=where, check=True)
+SOLVERS = ("program", SOLVER)
 
 
-def planned_bytes(model: models.Model, programs: Path, where: Path, layout: Layout) -> int:
+def compile_schedule(model: models.Model, programs: Path, where: Path, layout: Layout, *options: str) -> None:
+    command = [str(programs / "meshplan"), "compile", model.plan.name, *layout.definitions, *options]
+    subprocess.run(command, cwd=where, check=True)
+
+
+def checked(model: models.Model, programs: Path, where: Path, layout: Layout, *options: str) -> dict:
+    """The report of `meshplan check`."""
+    command = [str(programs / "meshplan"), "check", model.plan.name, "--json", *layout.definitions, *options]
+    return json.loads(subprocess.run(command, cwd=where, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def planned_bytes(report: dict, layout: Layout) -> int:
     """Bytes that all ranks send in a step according to `check`, which counts bytes sent and received."""
-    command = [str(programs / "meshplan"), "check", model.plan.name, "--json", *layout.definitions]
-    report = json.loads(subprocess.run(command, cwd=where, check=True, stdout=subprocess.PIPE).stdout)
     moved = sum(each["bytes"] for group in report["communicators"] for each in group["collectives"])
     return moved * layout.ranks // 2
+
+
+def measure_cluster(programs: Path, where: Path, layout: Layout, rate: str) -> Path:
+    """A cluster file: the computing of this machine with as many ranks, and a network of this rate."""
+    measured, limited = (where / f"{name}-{layout.ranks}.json" for name in ("measured", "limited"))
+    command = [str(programs / "meshplan-run"), "calibrate", "-n", str(layout.ranks), "-o", str(measured)]
+    subprocess.run(command, check=True)
+    limited.write_text(json.dumps(limited_network.cluster_of(json.loads(measured.read_text()), rate), indent=2))
+    return limited
 
 
 def take_turns(contestants: tuple[Contestant, ...], rounds: int, run: Run) -> list[Turn]:
@@ -98,26 +113,52 @@ def step_bytes(
     return (sent[1] - sent[0]) / steps
 
 
-def limited_row(turns: list[Turn], contestant: Contestant, wire: float, planned: int, rate: float) -> table.Row:
-    """The lower bound for a step is the longer of computing, measured with threads, and sending."""
+def limited_row(turns: list[Turn], contestant: Contestant, wire: float, report: dict, rate: float) -> table.Row:
+    """The lower bound for a step is the longer of computing, measured with threads, and sending.
+
+    `report` is that of `meshplan check --schedule search` for the limited network: its step is the estimate for the
+    best order that is known, and the last columns are its parts.
+    """
     computing = seconds(turns, Contestant("threads", contestant.layout))
     step = seconds(turns, contestant)
     return {
         "side": contestant.side,
+        "schedule": "-" if contestant.is_pytorch else contestant.solver,
         "ranks": contestant.layout.name,
         "step s": step,
         "of PyTorch's ranks": ratio(turns, contestant, Contestant("PyTorch", contestant.layout)),
         "wire MiB": wire / MIB,
-        "check MiB": planned / MIB,
+        "check MiB": planned_bytes(report, contestant.layout) / MIB,
+        "peak MiB": max(turn[contestant].peak for turn in turns) / MIB,
         "sending s": wire / rate,
         "computing s": computing,
         "of the longer": step / max(wire / rate, computing),
+        "target": "" if contestant.is_pytorch else "1.05",
+        "simulated s": report["time"]["step_ns"] / 1e9,
+        "its computing s": report["time"]["compute_ns"] / 1e9,
+        "its sending s": report["time"]["communication_ns"] / 1e9,
+        "its exposed s": report["time"]["exposed_ns"] / 1e9,
     }
 
 
 def measure_limited(model: models.Model, programs: Path, where: Path, arguments: argparse.Namespace) -> list[table.Row]:
-    racing = tuple(Contestant(side, layout) for layout in (DATA, BOTH) for side in ("PyTorch", "mpi"))
+    racing = tuple(
+        each
+        for layout in (DATA, BOTH)
+        for each in (
+            Contestant("PyTorch", layout),
+            *(Contestant("mpi", layout, solver) for solver in SOLVERS),
+        )
+    )
     computing = tuple(Contestant("threads", layout) for layout in (DATA, BOTH))
+    reports = {}
+    for layout in (DATA, BOTH):
+        cluster = ["--cluster", str(measure_cluster(programs, where, layout, arguments.limit))]
+        for solver in SOLVERS:
+            compile_schedule(
+                model, programs, where, layout, *cluster, "--schedule", solver, "-o", layout.schedule(solver)
+            )
+        reports[layout] = checked(model, programs, where, layout, *cluster, "--schedule", "search")
     with limited_network.limited(arguments.limit) as network:
         wire = {each: step_bytes(each, programs, where, arguments.steps, network) for each in racing}
 
@@ -127,10 +168,7 @@ def measure_limited(model: models.Model, programs: Path, where: Path, arguments:
 
         turns = take_turns((*racing, *computing), arguments.rounds, run)
     rate = limited_network.bytes_per_second(arguments.limit)
-    return [
-        limited_row(turns, each, wire[each], planned_bytes(model, programs, where, each.layout), rate)
-        for each in racing
-    ]
+    return [limited_row(turns, each, wire[each], reports[each.layout], rate) for each in racing]
 
 
 def main() -> None:
@@ -139,8 +177,9 @@ def main() -> None:
     arguments = arguments_parser.parse_args()
     model = models.smollm2_8(batch=4, sequence=256)
     where = models.export(model, arguments.folder).resolve()
-    compile_schedules(model, arguments.programs, where)
     if arguments.limit is None:
+        for layout in (ONE, DATA, BOTH):
+            compile_schedule(model, arguments.programs, where, layout, "-o", layout.schedule())
         rows = measure(arguments.programs, where, arguments)
     else:
         try:

@@ -20,15 +20,17 @@ LOSS_TOLERANCE = 1e-5  # float32, sums in another order
 OVER_TCP = ("--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo")
 
 
+SOLVER = "list"  # the default of the compiler
+
+
 @dataclass(frozen=True)
 class Layout:
     name: str
     ranks: int
     tensor_parallel: int = 1
 
-    @property
-    def schedule(self) -> str:
-        return f"{self.ranks}-ranks.sched"
+    def schedule(self, solver: str = SOLVER) -> str:
+        return f"{self.ranks}-ranks-{solver}.sched"
 
     @property
     def definitions(self) -> list[str]:
@@ -44,12 +46,14 @@ BOTH = Layout("dp = 2, tp = 3", 6, 3)
 class Result:
     seconds: float  # median of a step
     losses: list[float]  # of every step
+    peak: int = 0  # bytes of the rank of meshplan-run that holds most
 
 
 @dataclass(frozen=True)
 class Contestant:
     side: str  # PyTorch, or a backend of meshplan-run
     layout: Layout
+    solver: str = SOLVER  # that orders the schedule of meshplan-run
 
     @property
     def name(self) -> str:
@@ -67,7 +71,14 @@ class Contestant:
             if self.layout == ONE:
                 return [sys.executable, *step]
             return [str(TORCHRUN), "--standalone", "--local-addr", "localhost", "--nproc-per-node", ranks, *step]
-        bench = [str(programs / "meshplan-run"), "bench", self.layout.schedule, "--program", "step", "--json"]
+        bench = [
+            str(programs / "meshplan-run"),
+            "bench",
+            self.layout.schedule(self.solver),
+            "--program",
+            "step",
+            "--json",
+        ]
         bench += ["--weights", "weights.safetensors", "--inputs", "inputs.safetensors", "--steps", str(steps)]
         if self.side == "threads":
             return bench
@@ -78,7 +89,8 @@ class Contestant:
 def result_of(report: dict) -> Result:
     """The result of what either side prints."""
     seconds = report["step_seconds"]["median"] if "step_seconds" in report else statistics.median(report["seconds"])
-    return Result(seconds, report["losses"])
+    ranks = report.get("memory", {}).get("ranks", [])
+    return Result(seconds, report["losses"], max((rank["peak"] for rank in ranks), default=0))
 
 
 def run(contestant: Contestant, programs: Path, where: Path, steps: int, prefix: tuple[str, ...] = ()) -> Result:

@@ -54,6 +54,7 @@ static OpCost attentionCost(const CallView &call) {
   cost.flops = 2 * sizes->batch * sizes->heads * sizes->rows * sizes->keys * (sizes->size + sizes->valueSize);
   if (call.getBool("causal", false))
     cost.flops /= 2;
+  cost.equalParts = std::max<int64_t>(sizes->batch * sizes->heads, 1);
   cost.workspaceBytes = attentionWorkspace(call, *sizes);
   return cost;
 }

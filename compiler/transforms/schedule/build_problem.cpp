@@ -15,6 +15,7 @@
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/reshard.h"
 #include "compiler/sharding/storage/transfers.h"
+#include "compiler/transforms/schedule/operand_access.h"
 #include "compiler/transforms/schedule/packing_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -118,7 +119,8 @@ private:
 
   Strides getStrides(Value value, unsigned rankClass);
   CallView viewOnRank(plan::CallOp call, unsigned rankClass);
-  int64_t durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype) const;
+  int64_t durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype, StringRef access) const;
+  int64_t copyDuration(int64_t bytes) const;
   int64_t contiguousCopyBytes(Value value, unsigned rankClass);
 
   /// Orders an operation that overwrites a buffer after all earlier readers of its storage.
@@ -190,15 +192,26 @@ CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
 
 static int64_t toNanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
-int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype) const {
+int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype, StringRef access) const {
   auto flops = static_cast<double>(cost.flops), bytes = static_cast<double>(cost.bytes);
   if (call.getNumResults() != 0 && plan::isOnHost(call.getResult(0)))
     return toNanoseconds(hostSeconds(cluster, bytes));
-  OperatorWork work{call.getTarget(), dtype, flops, bytes};
+  OperatorWork work{.target = call.getTarget(),
+                    .dtype = dtype,
+                    .flops = flops,
+                    .bytes = bytes,
+                    .equalParts = static_cast<double>(cost.equalParts),
+                    .access = access};
   if (const std::optional<ProductExtents> &product = cost.product)
     work.product = ProductShape{static_cast<double>(product->m), static_cast<double>(product->n),
                                 static_cast<double>(product->k), static_cast<double>(product->count)};
   return toNanoseconds(operatorSeconds(cluster, work));
+}
+
+/// Of a copy of `bytes` between tensors.
+int64_t Projector::copyDuration(int64_t bytes) const {
+  auto moved = static_cast<double>(2 * bytes);
+  return toNanoseconds(operatorSeconds(cluster, {.target = cluster_keys::copyTarget, .dtype = "f32", .bytes = moved}));
 }
 
 /// The dtype that decides how fast an operator computes: that of its first operand of floats, else of its first result.
@@ -231,13 +244,14 @@ void Projector::projectCall(plan::CallOp call) {
   const OpRecord *record = registry.lookup(call.getTarget());
   // A reshape may be a view on one rank and a copy on another. It then counts as a copy on both.
   bool aliases = !operation.consumed.empty();
+  bool isPointwise = record && record->isPointwise;
   std::string dtype = computeDtype(call);
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
     CallView view = viewOnRank(call, rankClass);
     OpCost cost = costOrBytes(view, record);
     operation.workspace.push_back(cost.workspaceBytes);
     // Ranks wait for the slowest one.
-    operation.duration = std::max(operation.duration, durationOf(call, cost, dtype));
+    operation.duration = std::max(operation.duration, durationOf(call, cost, dtype, operandAccess(view, isPointwise)));
     aliases &= cost.aliases;
     for (auto [index, value] : llvm::enumerate(call.getResults()))
       stridesOf[value].push_back(meshplan::stridesOf(view, record, index));
@@ -312,6 +326,11 @@ void Projector::projectSlice(plan::SliceOp op) {
       stridesOf[op.getResult()].push_back(getStrides(op.getInput(), rankClass));
   for (unsigned rankClass = 0; !op.getDim() && rankClass < layouts.rankClasses(); ++rankClass)
     operation.workspace.push_back(contiguousCopyBytes(op.getInput(), rankClass));
+  for (unsigned rankClass = 0; copies && rankClass < layouts.rankClasses(); ++rankClass) {
+    int64_t bytes = layouts.get(op.getType()).bytes[rankClass];
+    bytes += op.getDim() ? 0 : operation.workspace[rankClass];
+    operation.duration = std::max(operation.duration, copyDuration(bytes));
+  }
   buffer.bytes = copies ? layouts.get(op.getType()).bytes : ClassBytes(layouts.rankClasses(), 0);
   if (!copies)
     buffer.viewOf = operation.consumed.front();
@@ -357,10 +376,7 @@ void Projector::addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayR
     int64_t bytes = 0;
     for (Value value : copied)
       bytes += layouts.get(value.getType()).bytes[rankClass];
-    OperatorWork work{.target = copy.copy == scheduling::Copy::pack ? "sched.pack" : "sched.unpack",
-                      .dtype = "f32",
-                      .bytes = static_cast<double>(2 * bytes)};
-    copy.duration = std::max(copy.duration, toNanoseconds(operatorSeconds(cluster, work)));
+    copy.duration = std::max(copy.duration, copyDuration(bytes));
   }
 }
 

@@ -88,6 +88,29 @@ TEST(WriteCluster, WritesRatesThatGiveTheMeasuredTimes) {
   EXPECT_DOUBLE_EQ(file["links"]["node"]["bytes_per_second"], 1e9);
 }
 
+TEST(WriteCluster, ATableByFlopsIsThatOfOnePart) {
+  Measured measured = sample();
+  measured.add({CaseTable::Kind::operators, "meshplan.attention", "f32", true}, 4e6, 8e-3);
+  measured.cluster.cases.back().equalParts = 4;
+  json file = measured.written();
+  json table = file["compute"]["operators"].back();
+  EXPECT_DOUBLE_EQ(table["flops"][0], 1e6);
+  EXPECT_THAT(secondsOf(table, "flops", "flops_per_second"), ElementsAre(testing::DoubleNear(2e-3, 1e-8)));
+  EXPECT_DOUBLE_EQ(file["compute"]["launch_seconds"], 1e-5) << "a part is not launched";
+}
+
+TEST(WriteCluster, AnAccessHasATableOfItsOwn) {
+  Measured measured = sample();
+  CaseTable table = operators("aten.add.Tensor");
+  table.access = "strided";
+  measured.add(table, 1e6, 3e-4);
+  json file = measured.written();
+  EXPECT_FALSE(file["compute"]["operators"][1].contains("access"));
+  EXPECT_EQ(file["compute"]["operators"][2]["access"], "strided");
+  EXPECT_EQ(file["compute"]["operators"][2]["target"], "aten.add.Tensor");
+  EXPECT_DOUBLE_EQ(file["compute"]["bytes_per_second"], 1e10) << "the peak is that of operands that are alike";
+}
+
 TEST(WriteCluster, ProductsAreAGrid) {
   json products = sample().written()["compute"]["products"];
   ASSERT_EQ(products.size(), 1u);

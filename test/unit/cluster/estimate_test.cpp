@@ -58,6 +58,34 @@ TEST(Estimate, AnAttainedRateCountsInsteadOfThePeak) {
   EXPECT_DOUBLE_EQ(seconds(cluster, 4000, 1), 12e-6);
 }
 
+TEST(Estimate, TheRateIsThatOfOnePart) {
+  Cluster cluster = peaks();
+  cluster.compute.operators["aten.x.default"]["f32"] = {.byFlops = true, .times = {{1000, 9000}, {1e-6, 2e-6}}};
+  OperatorWork work{.target = "aten.x.default", .dtype = "f32", .flops = 9000, .bytes = 1};
+  EXPECT_DOUBLE_EQ(operatorSeconds(cluster, work), 2e-6);
+  work.equalParts = 9;
+  EXPECT_DOUBLE_EQ(operatorSeconds(cluster, work), 9e-6) << "nine small parts";
+}
+
+TEST(Estimate, OperandsThatAreNotAlikeTakeLongerByTheFactorOfTheirTable) {
+  Cluster cluster = peaks();
+  cluster.compute.traffic = {{1000}, {1e-6}};
+  cluster.compute.operators["aten.mul.Tensor"]["f32"] = {.byFlops = false, .times = {{1000}, {2e-6}}};
+  cluster.compute.operators["aten.x.default"]["f32"] = {.byFlops = false, .times = {{1000}, {4e-6}}};
+  cluster.compute.accesses["broadcast"]["f32"] = {"aten.mul.Tensor", {{1000}, {3e-6}}};
+  cluster.compute.accesses["strided"]["f32"] = {"aten.add.Tensor", {{1000}, {0.5e-6}}};
+  auto secondsOf = [&](llvm::StringRef target, llvm::StringRef access, llvm::StringRef dtype = "f32") {
+    return operatorSeconds(cluster, {.target = target, .dtype = dtype, .bytes = 1000, .access = access});
+  };
+  EXPECT_DOUBLE_EQ(secondsOf("aten.mul.Tensor", ""), 2e-6);
+  EXPECT_DOUBLE_EQ(secondsOf("aten.mul.Tensor", "broadcast"), 3e-6);
+  EXPECT_DOUBLE_EQ(secondsOf("aten.x.default", "broadcast"), 6e-6) << "1.5 times its own table";
+  EXPECT_DOUBLE_EQ(secondsOf("aten.y.default", "broadcast"), 1.5e-6) << "1.5 times that of memory traffic";
+  EXPECT_DOUBLE_EQ(secondsOf("aten.mul.Tensor", "strided"), 2e-6) << "never faster than operands that are alike";
+  EXPECT_DOUBLE_EQ(secondsOf("aten.mul.Tensor", "converted"), 2e-6) << "there is no table";
+  EXPECT_DOUBLE_EQ(secondsOf("aten.y.default", "broadcast", "bf16"), 1e-6) << "the table is that of another dtype";
+}
+
 TEST(Estimate, ProductsHaveTablesByFlopsOrByShape) {
   Cluster cluster = peaks();
   OperatorWork work{"aten.mm.default", "f32", 2e6, 30e3, ProductShape{100, 100, 100}};

@@ -79,7 +79,8 @@ TEST(ReadCluster, EveryKey) {
       "operators": [
         {"bytes": [1e3, 1e6], "bytes_per_second": [1e9, 1e10]},
         {"target": "meshplan.attention", "dtype": "f32", "flops": [1e9], "flops_per_second": [1e11], "spread": 0.1},
-        {"target": "aten.silu.default", "dtype": "bf16", "bytes": [1e6], "bytes_per_second": [1e9]}]
+        {"target": "aten.silu.default", "dtype": "bf16", "bytes": [1e6], "bytes_per_second": [1e9]},
+        {"target": "aten.silu.default", "dtype": "bf16", "access": "strided", "bytes": [1e6], "bytes_per_second": [5e8]}]
     },
     "host": {"bytes_per_second": 7e10},
     "links": {"node": {"latency_seconds": 1e-6, "bytes_per_second": 4e11, "node_bytes_per_second": 8e11},
@@ -98,6 +99,8 @@ TEST(ReadCluster, EveryKey) {
   EXPECT_EQ(cluster->compute.traffic.sizes.size(), 2u);
   EXPECT_TRUE(cluster->compute.operators.at("meshplan.attention").at("f32").byFlops);
   EXPECT_FALSE(cluster->compute.operators.at("aten.silu.default").at("bf16").byFlops);
+  EXPECT_EQ(cluster->compute.accesses.at("strided").at("bf16").target, "aten.silu.default");
+  EXPECT_THAT(cluster->compute.accesses.at("strided").at("bf16").times.seconds, ElementsAre(2e-3));
   EXPECT_EQ(cluster->hostBytes, 7e10);
   EXPECT_EQ(cluster->node.nodeBytes, 8e11);
   EXPECT_EQ(cluster->network.latencySeconds, 2e-6);
@@ -198,6 +201,20 @@ TEST(ReadCluster, Tables) {
   EXPECT_THAT(
       errorsOf(withCompute("\"operators\": [{\"target\": \"x\", \"bytes\": [1], \"bytes_per_second\": [1e9]}]")),
       ElementsAre(HasSubstr("a table of 'operators' has no 'dtype'")));
+}
+
+TEST(ReadCluster, AnAccessBelongsToATableByBytes) {
+  const std::string strided = R"({"target": "x", "dtype": "f32", "access": "strided", )";
+  const std::string byBytes = strided + R"("bytes": [1], "bytes_per_second": [1e9]})";
+  auto errors = [](const std::string &tables) { return errorsOf(withCompute("\"operators\": [" + tables + "]")); };
+  EXPECT_THAT(errors(byBytes + ", " + byBytes),
+              ElementsAre(HasSubstr("a second table of the access 'strided' with f32")));
+  EXPECT_THAT(errors(strided + R"("flops": [1], "flops_per_second": [1e9]})"),
+              ElementsAre(HasSubstr("by 'flops' has an 'access', which only tables by 'bytes' have")));
+  EXPECT_THAT(errors(R"({"access": "strided", "bytes": [1], "bytes_per_second": [1e9]})"),
+              ElementsAre(HasSubstr("has no 'dtype' and no 'access'")));
+  EXPECT_THAT(errors(R"({"target": "x", "dtype": "f32", "access": "random", "bytes": [1], "bytes_per_second": [1e9]})"),
+              ElementsAre(HasSubstr("'access' is 'random'")));
 }
 
 struct Opened {

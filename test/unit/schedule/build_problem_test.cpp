@@ -303,6 +303,18 @@ TEST_F(ProjectFunction, ASliceIsAViewUnlessItPutsPartsTogether) {
       << "the parts of another dim stay where they are";
 }
 
+TEST_F(ProjectFunction, OnlyASliceThatCopiesTakesTime) {
+  auto duration = [&](StringRef op, StringRef input, StringRef result) {
+    return problemOfOp(op, input, result).operations.back().duration;
+  };
+  EXPECT_EQ(duration("slice [#plan.axis<\"tp\">] dim 1", "6x8 {}, {}", "6x8 {}, {\"tp\"}"), 0);
+  int64_t small = duration("slice [#plan.axis<\"tp\">] dim 1", "6x8 {}, {}", "6x8 {}, {\"tp\", parts [6, 2]}");
+  int64_t large =
+      duration("slice [#plan.axis<\"tp\">] dim 1", "6000x800 {}, {}", "6000x800 {}, {\"tp\", parts [600, 200]}");
+  EXPECT_GT(small, 0);
+  EXPECT_GT(large, 10 * small);
+}
+
 // Columns of a row-major tensor are not contiguous, and a transposed tensor stays transposed.
 TEST_F(ProjectFunction, OutputsAreCopiedWhereTheyAreNotRowMajor) {
   auto handover = [&](StringRef input, StringRef result, bool turned) {

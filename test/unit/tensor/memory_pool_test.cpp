@@ -4,6 +4,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
+#include <sys/mman.h>
 #include <thread>
 
 using namespace meshplan;
@@ -41,11 +42,43 @@ TEST(MemoryPoolTest, KeepsNoMoreThanAQuarterAboveThePeak) {
   for (int i = 1; i <= 8; ++i)
     pool.release(blocks[i - 1], i * mebi);
   EXPECT_EQ(pool.kept(), 36 * mebi);
-  // None of the kept blocks fits; the oldest are freed so that 20 + kept is at most 45.
+  // None of the kept blocks fits; the oldest are freed so that 20 + kept is at most 45, of the fifth its end.
   MemoryPool::Block large = pool.allocate(20 * mebi);
   EXPECT_LE(pool.current() + pool.kept(), 45 * mebi);
-  EXPECT_EQ(pool.kept(), (6 + 7 + 8) * mebi);
+  EXPECT_EQ(pool.kept(), (2 + 6 + 7 + 8) * mebi);
   pool.release(large, 20 * mebi);
+}
+
+/// Bytes of a block that the system has filled.
+static size_t residentBytes(MemoryPool::Block block) {
+  constexpr size_t pageBytes = 4096;
+  std::vector<unsigned char> isResident(block.capacity / pageBytes);
+  EXPECT_EQ(mincore(block.address, block.capacity, isResident.data()), 0);
+  return pageBytes * std::ranges::count_if(isResident, [](unsigned char page) { return page & 1; });
+}
+
+TEST(MemoryPoolTest, PagesOfBlocksThatAreGivenUpAreUsedAgain) {
+  constexpr size_t mebi = 1 << 20;
+  MemoryPool pool;
+  std::vector<MemoryPool::Block> blocks;
+  for (int i = 0; i < 3; ++i) {
+    blocks.push_back(pool.allocate(9 * mebi));
+    memset(blocks.back().address, i, 9 * mebi);
+  }
+  for (MemoryPool::Block block : blocks)
+    pool.release(block, 9 * mebi);
+  // 27 MiB are kept and the limit is 33.75, so that 13.25 are given up: 4 pages of 2 MiB of one block and 3 of another.
+  MemoryPool::Block large = pool.allocate(20 * mebi);
+  EXPECT_EQ(residentBytes(large), 14 * mebi);
+  EXPECT_LE(pool.current() + pool.kept(), 34 * int64_t(mebi));
+  memset(large.address, 7, 20 * mebi);
+  // What has been moved is moved again.
+  pool.release(large, 20 * mebi);
+  MemoryPool::Block larger = pool.allocate(24 * mebi);
+  EXPECT_GE(residentBytes(larger), 16 * mebi);
+  memset(larger.address, 8, 24 * mebi);
+  EXPECT_EQ(static_cast<std::byte *>(larger.address)[24 * mebi - 1], std::byte(8));
+  pool.release(larger, 24 * mebi);
 }
 
 TEST(MemoryPoolTest, BlocksAreAlignedAndUsable) {

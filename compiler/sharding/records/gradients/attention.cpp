@@ -116,6 +116,7 @@ static OpCost attentionGradientCost(const CallView &call) {
   cost.flops = 2 * sizes->batch * sizes->heads * sizes->rows * sizes->keys * (3 * sizes->size + 2 * sizes->valueSize);
   if (call.getBool("causal", false))
     cost.flops /= 2;
+  cost.equalParts = std::max<int64_t>(sizes->batch * sizes->heads, 1);
   cost.workspaceBytes = attentionGradientWorkspace(call, *sizes);
   return cost;
 }

@@ -127,22 +127,29 @@ struct Operation {
   bool isCollective() const { return communicator.has_value(); }
 };
 
-/// A collective that may travel together with others, and what that costs.
+/// A collective that may travel together with others, and what that costs. Where tensors of several collectives are
+/// copied into one buffer before they are sent, `sent` are the bytes of its own; where they are copied out of one
+/// after they are received, `received`. Empty means that nothing is copied.
 struct MergeMember {
-  unsigned operation = 0; ///< index into Problem::operations
+  unsigned operation = 0; ///< index into Problem::operations; has no copies of its own and overwrites nothing
   int64_t bytes = 0;      ///< that count for Mergeable::mostBytes
-  int64_t packTime = 0;   ///< to copy its tensors into the common buffer and back, which adds to the latency
-  ClassBytes packBytes;   ///< of the common buffer, which add to the workspace; empty means none
+  int64_t packTime = 0;   ///< to copy what it sends, besides Mergeable::leastCopyTime
+  int64_t unpackTime = 0; ///< to copy what it receives
+  ClassBytes sent, received;
 
   bool operator==(const MergeMember &) const = default;
 };
 
 /// Collectives of one kind, communicator and dtype. A solution may merge any of them into one (choices.h): this saves
-/// latencies, and costs waiting for the last input, packing, and results that all begin to exist at once.
+/// what each of them costs whatever its size, and costs waiting for the last input, copies, and results that all begin
+/// to exist at once.
 struct Mergeable {
   std::string name;
   llvm::SmallVector<MergeMember, 4> members;
-  int64_t mostBytes = 0; ///< of those that travel together; 0 if it is not limited
+  int64_t mostBytes = 0;     ///< of those that travel together; 0 if it is not limited
+  int64_t leastCopyTime = 0; ///< of a copy into a buffer or out of it, however small
+  /// The part of the transfers of each member that does not depend on its size: several together have it once.
+  llvm::SmallVector<Transfer, 1> once;
 
   bool operator==(const Mergeable &) const = default;
 };
@@ -184,7 +191,7 @@ struct Problem {
   /// - K7 an operation reads what it overwrites, and comes after all others that read the old value;
   /// - K8 one lane computes, collectives of a communicator are on one lane of collectives, and nothing else is there;
   /// - K9 an operation of the compute lane has a duration, one of another lane a latency and transfers;
-  /// - K10 what may be merged is on one communicator and in one list;
+  /// - K10 what may be merged is on one communicator and in one list, and is copied for all members or for none;
   /// - K11 a copy serves one collective, and is none itself.
   llvm::Error check() const;
 

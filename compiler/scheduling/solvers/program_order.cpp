@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/scheduling/algorithms.h"
+#include "compiler/scheduling/solvers/merge_search.h"
 #include "compiler/scheduling/solvers/walker.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -207,7 +208,16 @@ Solution ProgramOrder::solve() {
 Expected<Solution> meshplan::scheduling::programOrder(const Problem &problem) {
   if (Error error = problem.check())
     return error;
-  Solution solution = ProgramOrder(problem).solve();
+  std::vector<std::vector<unsigned>> merged = programMerges(problem);
+  Solution solution;
+  if (merged.empty()) {
+    solution = ProgramOrder(problem).solve();
+  } else {
+    Expected<Resolution> resolution = resolve(problem, merged);
+    if (!resolution)
+      return resolution.takeError();
+    solution = {ProgramOrder(resolution->problem).solve().steps, std::move(merged)};
+  }
   if (Error error = verify(problem, solution))
     return error;
   return solution;

@@ -9,12 +9,12 @@
 // bound all ranks.
 
 #include "compiler/transforms/schedule/build_problem.h"
-#include "compiler/cluster/estimate.h"
 #include "compiler/sharding/coalesced.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/reshard.h"
 #include "compiler/sharding/storage/transfers.h"
+#include "compiler/transforms/schedule/operation_costs.h"
 #include "compiler/transforms/schedule/packing_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -73,17 +73,6 @@ unsigned CommunicatorTable::get(ArrayAttr axes, LayoutTable &layouts) {
   return entry->second;
 }
 
-/// The links of every program, as indices into Problem::links.
-static constexpr unsigned nodeLink = 0, networkLink = 1;
-/// A bus between device and host carries as much in one direction while it carries copies in the other.
-static constexpr unsigned toDeviceLink = 2, toHostLink = 3;
-
-/// Bytes/s of copies in one direction between device and host memory.
-static int64_t copyRate(const Cluster &cluster) {
-  constexpr double large = 1e12; // the latency does not show
-  return std::max<int64_t>(1, std::llround(large / (transferSeconds(cluster, large) - cluster.host.latencySeconds)));
-}
-
 static scheduling::Memory memoryOf(Value value) {
   return plan::isOnHost(value) ? scheduling::Memory::host : scheduling::Memory::device;
 }
@@ -93,7 +82,7 @@ class Projector {
 public:
   Projector(func::FuncOp function, const Cluster &cluster, LayoutTable &layouts, CommunicatorTable &communicators)
       : function(function), cluster(cluster), layouts(layouts), communicators(communicators),
-        registry(OpRegistry::get()), packings(function, layouts) {}
+        registry(OpRegistry::get()), packings(function, layouts), costs(cluster, layouts) {}
 
   FailureOr<ProjectedFunction> project();
 
@@ -112,7 +101,6 @@ private:
   void addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayRef<Value> copied, ArrayRef<unsigned> consumed);
   void produceResults(unsigned index, ArrayRef<Operation *> ops);
   void produceResult(unsigned index, Value value, Value target);
-  void setTransfer(scheduling::Operation &operation, double seconds, unsigned link, double latency) const;
   void projectSlice(plan::SliceOp op);
   LogicalResult checkType(Operation *op, Type type);
 
@@ -136,7 +124,7 @@ private:
   CommunicatorTable &communicators;
   const OpRegistry &registry;
   PackingTable packings;
-  DenseMap<unsigned, GroupSpread> groups; ///< by communicator
+  OperationCosts costs;
   DenseMap<unsigned, unsigned> laneOfCommunicator;
   std::optional<unsigned> copyLanes[2]; ///< to the device, to the host
   DenseMap<Value, unsigned> bufferOf;
@@ -187,8 +175,6 @@ CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
     view.results.push_back(layouts.get(type).local[rankClass]);
   return view;
 }
-
-static int64_t toNanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
 int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype) const {
   auto flops = static_cast<double>(cost.flops), bytes = static_cast<double>(cost.bytes);
@@ -277,7 +263,7 @@ void Projector::projectTransfer(plan::CallOp call) {
   operation.lane = laneOfCopies(toHost);
   const ClassBytes &bytes = layouts.get(copy.getType()).bytes;
   auto most = static_cast<double>(*llvm::max_element(bytes));
-  setTransfer(operation, transferSeconds(cluster, most), toHost ? toHostLink : toDeviceLink,
+  costs.setTransfer(operation, transferSeconds(cluster, most), toHost ? toHostLink : toDeviceLink,
               cluster.host.latencySeconds);
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
     // A copy between two memories moves a run of memory, so elements that are not one are first brought together.
@@ -357,10 +343,7 @@ void Projector::addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayR
     int64_t bytes = 0;
     for (Value value : copied)
       bytes += layouts.get(value.getType()).bytes[rankClass];
-    OperatorWork work{.target = copy.copy == scheduling::Copy::pack ? "sched.pack" : "sched.unpack",
-                      .dtype = "f32",
-                      .bytes = static_cast<double>(2 * bytes)};
-    copy.duration = std::max(copy.duration, toNanoseconds(operatorSeconds(cluster, work)));
+    copy.duration = std::max(copy.duration, costs.timeOfCopy(kind, bytes));
   }
 }
 
@@ -389,15 +372,6 @@ void Projector::produceResult(unsigned index, Value value, Value target) {
   operation.produced.push_back(addBuffer(value, std::move(buffer)));
 }
 
-/// An operation that takes `seconds` alone: the latency of its link, and as many bytes as the link moves in the rest.
-/// An attained time is longer than that of the bytes alone, so these may be more than the operation moves.
-void Projector::setTransfer(scheduling::Operation &operation, double seconds, unsigned link, double latency) const {
-  latency = std::min(seconds, latency);
-  operation.latency = toNanoseconds(latency);
-  auto rate = static_cast<double>(result.problem.links[link].bytesPerSecond);
-  operation.transfers = {{link, std::llround((seconds - latency) * rate)}};
-}
-
 unsigned Projector::laneOf(unsigned communicator) {
   auto [lane, isNew] = laneOfCommunicator.try_emplace(communicator, result.problem.lanes.size());
   if (isNew)
@@ -422,17 +396,10 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   operation.lane = laneOf(communicator);
   operation.communicator = communicator;
   operation.blocking = first.hasAttr("blocking");
-  ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
   double bytes = 0;
   for (Operation *op : ops)
     bytes += sentBytes(op, plan::getMesh(op));
-  auto [group, isNew] = groups.try_emplace(communicator);
-  if (isNew)
-    group->second = groupSpread(axes, layouts.axisSizes(), cluster.ranksPerNode());
-  StringRef kind = base::stringifyCollectiveKind(*plan::collectiveKindOf(&first));
-  bool crosses = group->second.crosses();
-  setTransfer(operation, collectiveSeconds(cluster, {kind, bytes, group->second}), crosses ? networkLink : nodeLink,
-              (crosses ? cluster.network : cluster.node).latencySeconds);
+  costs.setCollective(operation, *plan::collectiveKindOf(&first), bytes, communicators.list());
   if (!copies.unpacks)
     return produceResults(index, ops);
   unsigned received = packedBuffer(results);
@@ -500,11 +467,7 @@ FailureOr<ProjectedFunction> Projector::project() {
   result.problem.rankClasses = layouts.rankClasses();
   result.problem.handover.assign(layouts.rankClasses(), 0);
   result.problem.lanes = {{communicators.computeStream()}};
-  auto rateOf = [](const LinkRates &link) { return std::max<int64_t>(1, std::llround(link.bytes)); };
-  result.problem.links = {{"node", rateOf(cluster.node)},
-                          {"network", rateOf(cluster.network)},
-                          {"to device", copyRate(cluster)},
-                          {"to host", copyRate(cluster)}};
+  result.problem.links = costs.links();
   result.problem.overlapSpeed = {.compute = std::llround(1000 / cluster.overlap.compute),
                                  .transfer = std::llround(1000 / cluster.overlap.communication)};
   for (BlockArgument argument : function.getArguments()) {

@@ -7,8 +7,10 @@
 
 #include "compiler/cluster/read_cluster.h"
 #include "compiler/scheduling/algorithms.h"
+#include "compiler/scheduling/choices.h"
 #include "compiler/scheduling/memory_profile.h"
 #include "compiler/transforms/schedule/describe_peak.h"
+#include "compiler/transforms/schedule/merges.h"
 #include "compiler/transforms/schedule/passes.h"
 #include "compiler/transforms/schedule/time_program.h"
 #include "compiler/transforms/schedule/write_program.h"
@@ -26,8 +28,11 @@ static llvm::Expected<scheduling::Solution> solve(scheduling::Problem &problem, 
   llvm::Expected<scheduling::Solution> program = scheduling::programOrder(problem);
   if (!program || solver.solve == scheduling::programOrder)
     return program;
+  llvm::Expected<scheduling::Resolution> resolved = scheduling::resolve(problem, program->merged);
+  if (!resolved)
+    return resolved.takeError();
   problem.memoryLimit.clear();
-  for (const scheduling::Peak &peak : scheduling::profileMemory(problem, *program).peaks)
+  for (const scheduling::Peak &peak : scheduling::profileMemory(resolved->problem, {program->steps}).peaks)
     problem.memoryLimit.push_back(peak.bytes);
   return solver.solve(problem);
 }
@@ -52,6 +57,7 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
   FailureOr<ProjectedFunction> projection = project(function, cluster, layouts, communicators);
   if (failed(projection))
     return failure();
+  addMergeables(function, *projection, cluster, layouts);
   if (!last || last->problem != projection->problem) {
     scheduling::Problem problem = projection->problem;
     llvm::Expected<scheduling::Solution> solution = solve(projection->problem, solver);
@@ -59,9 +65,13 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
       return function.emitError() << "cannot be scheduled: " << llvm::toString(solution.takeError());
     last = Solved{std::move(problem), std::move(*solution)};
   }
-  writeProgram(builder, function, *projection, last->solution, layouts);
+  // From here on the problem is one without choices, which is what runs.
+  if (!last->solution.merged.empty())
+    projection = resolveMerges(*projection, last->solution.merged, cluster, layouts);
+  scheduling::Solution solution{last->solution.steps};
+  writeProgram(builder, function, *projection, solution, layouts);
   if (times && plan::roleOf(function) != base::ProgramRole::reference)
-    llvm::append_range(*times, timesOf(function, *projection, last->solution));
+    llvm::append_range(*times, timesOf(function, *projection, solution));
   return success();
 }
 

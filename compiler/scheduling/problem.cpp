@@ -302,7 +302,8 @@ static Error checkMergeables(const Problem &problem) {
       return createStringError("K10: '" + mergeable.name + "' may not merge " + why);
     };
     if (mergeable.leastCopyTime < 0 || mergeable.leastCopyTime > mostTime ||
-        llvm::any_of(mergeable.once, [&](Transfer each) { return each.link >= problem.links.size() || each.bytes < 0; }))
+        llvm::any_of(mergeable.once,
+                     [&](Transfer each) { return each.link >= problem.links.size() || each.bytes < 0; }))
       return refuse("at negative costs, or over links that do not exist");
     for (const MergeMember &member : mergeable.members) {
       if (member.operation >= problem.operations.size())

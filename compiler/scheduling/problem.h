@@ -95,6 +95,15 @@ struct Buffer {
 /// collective reads; or the tensors that it receives out of one, which it reads first and only the collective produces.
 enum class Copy { none, pack, unpack };
 
+/// A gather of parameters for one pass over a unit of them. The solver `program` starts it when the unit is first read
+/// that is `ahead` units before; with 0 where it stands.
+struct Prefetch {
+  int64_t unit = 0;
+  int64_t ahead = 0;
+
+  bool operator==(const Prefetch &) const = default;
+};
+
 /// An operation of the program. One on the compute lane runs. One on another lane is asynchronous: it is started and
 /// waited for. One with a communicator is a collective.
 struct Operation {
@@ -117,6 +126,7 @@ struct Operation {
   std::optional<unsigned> communicator; ///< index into Problem::communicators
 
   bool blocking = false; ///< is waited for where it starts
+  std::optional<Prefetch> prefetch;
   Copy copy = Copy::none;
 
   /// What it is a part of on several pipeline coordinates; empty for a collective inside one coordinate. Several are

@@ -56,7 +56,8 @@ static OrderedMembers inOrderOfProblem(const Mergeable &mergeable) {
   OrderedMembers members;
   for (const MergeMember &member : mergeable.members)
     members.push_back(&member);
-  llvm::sort(members, [](const MergeMember *one, const MergeMember *other) { return one->operation < other->operation; });
+  llvm::sort(members,
+             [](const MergeMember *one, const MergeMember *other) { return one->operation < other->operation; });
   return members;
 }
 
@@ -186,8 +187,8 @@ bool MergeSearch::offer(const Mergeable &mergeable, llvm::ArrayRef<const MergeMe
   for (const std::vector<unsigned> &list : best->lists)
     if (llvm::none_of(members, [&](const MergeMember *member) { return member->operation == list.front(); }))
       lists.push_back(list);
-  llvm::append_range(
-      lists, cut(members, mergeable.mostBytes, [&](size_t index) { return index > 0 && cuts[index - 1]; }));
+  llvm::append_range(lists,
+                     cut(members, mergeable.mostBytes, [&](size_t index) { return index > 0 && cuts[index - 1]; }));
   return offer(std::move(lists));
 }
 

@@ -1,9 +1,11 @@
 //===- group_collectives.cpp - coalesces collectives ----------------------===//
 //
-// See GroupCollectives in passes.td. Collectives with equal keys (kind, axes,
-// element type, purpose, unit) are assigned to buckets in program order; a
-// bucket is closed when its size limit is reached. The members of a bucket are
-// then made adjacent and get the same `bucket` attribute:
+// See GroupCollectives in passes.td. Collectives have equal keys if they are of
+// one kind, axes, element type, purpose and unit. Where the schedule decides
+// which of them travel together, they get the number of their key (allow()).
+// Elsewhere they are assigned to buckets in program order; a bucket is closed
+// when its size limit is reached. The members of a bucket are then made adjacent
+// and get the same `bucket` attribute:
 //
 // - gathers move up to the first of them, because that one is needed first;
 // - reductions and updates move down to the last of them, because only then all
@@ -72,6 +74,8 @@ private:
   static bool isChoice(const DataCollective &collective);
   void allow(const DataCollective &collective);
   void block(const DataCollective &collective);
+  /// Says how far ahead of its readers program order gathers a unit.
+  void prefetch(const DataCollective &collective);
 
   static Key keyOf(const DataCollective &collective);
   int64_t bytesOf(const DataCollective &collective) const;
@@ -93,7 +97,8 @@ private:
   const StorageOrder &order;
   Builder builder;
   std::map<Key, Open> open;
-  std::map<Key, int64_t> sets; ///< of collectives that may travel together
+  std::map<Key, int64_t> sets;                                 ///< of collectives that may travel together
+  std::map<std::pair<int64_t, DataTraffic>, int64_t> gathered; ///< units, which count once for each pass
   std::vector<Bucket> buckets;
   int64_t count = 0;
 };
@@ -104,6 +109,8 @@ void Grouping::run() {
   for (const DataCollective &collective : inOrder()) {
     // Also for collectives that are not coalesced: `blocking` is about when they are waited for.
     block(collective);
+    if (collective.isGather())
+      prefetch(collective);
     if (isChoice(collective))
       allow(collective);
     else
@@ -155,6 +162,13 @@ void Grouping::block(const DataCollective &collective) {
     overlaps = data.getPrefetch() > 0;
   if (!overlaps)
     collective.op->setAttr("blocking", builder.getUnitAttr());
+}
+
+void Grouping::prefetch(const DataCollective &collective) {
+  std::pair<int64_t, DataTraffic> key{unitOf(collective.parameter), collective.traffic};
+  int64_t unit = gathered.try_emplace(key, gathered.size()).first->second;
+  int64_t ahead = DataOp(dataOf(collective.parameter)).getPrefetch();
+  setOpAttr<attr::Prefetch>(collective.op, PrefetchAttr::get(builder.getContext(), unit, ahead));
 }
 
 Key Grouping::keyOf(const DataCollective &collective) {

@@ -264,7 +264,7 @@ void Projector::projectTransfer(plan::CallOp call) {
   const ClassBytes &bytes = layouts.get(copy.getType()).bytes;
   auto most = static_cast<double>(*llvm::max_element(bytes));
   costs.setTransfer(operation, transferSeconds(cluster, most), toHost ? toHostLink : toDeviceLink,
-              cluster.host.latencySeconds);
+                    cluster.host.latencySeconds);
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
     // A copy between two memories moves a run of memory, so elements that are not one are first brought together.
     operation.workspace.push_back(contiguousCopyBytes(operands.source, rankClass));
@@ -396,6 +396,8 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   operation.lane = laneOf(communicator);
   operation.communicator = communicator;
   operation.blocking = first.hasAttr("blocking");
+  if (auto prefetch = plan::opAttr<plan::attr::Prefetch>(&first))
+    operation.prefetch = {prefetch.getUnit(), prefetch.getAhead()};
   double bytes = 0;
   for (Operation *op : ops)
     bytes += sentBytes(op, plan::getMesh(op));

@@ -19,8 +19,7 @@ int64_t toNanoseconds(double seconds);
 /// Times of collectives and of their copies on a cluster. Refers to the cluster and the layouts. Not thread safe.
 class OperationCosts {
 public:
-  OperationCosts(const Cluster &cluster, LayoutTable &layouts)
-      : cluster(cluster), layouts(layouts), rates(links()) {}
+  OperationCosts(const Cluster &cluster, LayoutTable &layouts) : cluster(cluster), layouts(layouts), rates(links()) {}
 
   /// The links that setCollective and setTransfer name.
   std::vector<scheduling::Link> links() const;

@@ -208,7 +208,7 @@ bool Reader::readInstance(Operation &operation) {
 
 /// operation NAME `on` LANE (`over` COMMUNICATOR | COST | `reads` BUFFER* | `writes` BUFFER* | `workspace` BYTES* |
 ///                           `after` OPERATION* | `overwrites` BUFFER* | `host` | `packs` | `unpacks` | `blocking` |
-///                           `meets` INSTANCE COORDINATE*)*
+///                           `prefetch` UNIT AHEAD | `meets` INSTANCE COORDINATE*)*
 void Reader::readOperation() {
   StringRef name = next();
   Operation operation;
@@ -239,7 +239,10 @@ void Reader::readOperation() {
       operation.copy = Copy::unpack;
     else if (takeWord("blocking"))
       operation.blocking = true;
-    else
+    else if (takeWord("prefetch")) {
+      int64_t unit = nextInteger();
+      operation.prefetch = {unit, nextInteger()};
+    } else
       problem = ("unexpected '" + words[position] + "'").str();
   }
   result.problem.operations.push_back(operation);

@@ -13,11 +13,11 @@ plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gr
 // CHECK-SAME: %[[A:arg0]]: {{.*}}, %[[B:arg1]]: {{.*}}, %[[C:arg2]]: {{.*}}, %[[X:arg3]]:
 func.func @units(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0},
                  %c: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 1}, %x: !whole {plan.kind = #plan.kind<input>}) -> (!whole, !flat, !flat, !flat) {
-  // CHECK-NEXT: %[[WB:.*]] = plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 0 :
-  // CHECK-NEXT: %[[WA:.*]] = plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 0 :
+  // CHECK-NEXT: %[[WB:.*]] = plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 0 {plan.prefetch = #plan.prefetch<unit = 0, ahead = 1>} :
+  // CHECK-NEXT: %[[WA:.*]] = plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 0
   // CHECK-NEXT: plan.call "aten.mul.Tensor"(%[[X]], %[[WA]])
   // CHECK-NEXT: plan.call "aten.mul.Tensor"(%{{.*}}, %[[WB]])
-  // CHECK-NEXT: %[[WC:.*]] = plan.all_gather %[[C]] [#plan.axis<"dp">] :
+  // CHECK-NEXT: %[[WC:.*]] = plan.all_gather %[[C]] [#plan.axis<"dp">] {plan.prefetch = #plan.prefetch<unit = 1, ahead = 1>} :
   // CHECK-NEXT: plan.call "aten.mul.Tensor"(%{{.*}}, %[[WC]])
   %wa = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
   %0 = plan.call "aten.mul.Tensor"(%x, %wa) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
@@ -31,8 +31,8 @@ func.func @units(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, pl
   %gc = plan.call "aten.mul.Tensor"(%2, %1) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !addend
   %rc = plan.reduce_scatter %gc [#plan.axis<"dp">] : !addend -> !flat
   %nc = plan.call "meshplan.sgd"(%c, %rc) {parameter = #base.operand<0>, gradient = #base.operand<1>} backward : (!flat, !flat) -> !flat
-  // CHECK-NEXT: %[[WA2:.*]] = plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 1 :
-  // CHECK-NEXT: %[[WB2:.*]] = plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 1 :
+  // CHECK-NEXT: %[[WA2:.*]] = plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 1 {plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>} :
+  // CHECK-NEXT: %[[WB2:.*]] = plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 1
   // CHECK-NEXT: %[[GB:.*]] = plan.call "aten.mul.Tensor"(%{{.*}}, %[[WB2]]){{.*}} backward
   // CHECK-NEXT: %[[GA:.*]] = plan.call "aten.mul.Tensor"(%{{.*}}, %[[WA2]]){{.*}} backward
   // CHECK-NEXT: %[[RB:.*]] = plan.reduce_scatter %[[GB]] [#plan.axis<"dp">] bucket 2 :
@@ -117,8 +117,8 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gra
 // CHECK-LABEL: func.func @updates(
 func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0}, %na: !flat, %nb: !flat)
     -> (!whole {plan.updates = #plan.argument<parameter "a">}, !whole {plan.updates = #plan.argument<parameter "b">}) {
-  // CHECK-NEXT: %[[A:.*]] = plan.all_gather %arg2 [#plan.axis<"dp">] bucket 0 :
-  // CHECK-NEXT: %[[B:.*]] = plan.all_gather %arg3 [#plan.axis<"dp">] bucket 0 :
+  // CHECK-NEXT: %[[A:.*]] = plan.all_gather %arg2 [#plan.axis<"dp">] bucket 0
+  // CHECK-NEXT: %[[B:.*]] = plan.all_gather %arg3 [#plan.axis<"dp">] bucket 0
   // CHECK-NEXT: plan.call "meshplan.assign"(%arg0, %[[A]])
   // CHECK-NEXT: plan.call "meshplan.assign"(%arg1, %[[B]])
   %wa = plan.all_gather %na [#plan.axis<"dp">] : !flat -> !whole
@@ -162,11 +162,11 @@ plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gr
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 // CHECK-LABEL: func.func @passes(
-// CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 0 :
-// CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 0 :
+// CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 0
+// CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 0
 // CHECK: plan.call "aten.mul.Tensor"({{.*}}) {{.*}} backward
-// CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 1 :
-// CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 1 :
+// CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 1
+// CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 1
 func.func @passes(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0},
                   %x: !whole {plan.kind = #plan.kind<input>}) {
   %wa = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
@@ -272,7 +272,7 @@ plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gr
 
 // CHECK-LABEL: func.func @at_use(
 func.func @at_use(%w: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.data = 0}, %x: !whole) -> !whole {
-  // CHECK: plan.all_gather %arg0 [#plan.axis<"dp">] blocking :
+  // CHECK: plan.all_gather %arg0 [#plan.axis<"dp">] blocking {plan.prefetch = #plan.prefetch<unit = 0, ahead = 0>} :
   %0 = plan.all_gather %w [#plan.axis<"dp">] : !flat -> !whole
   %1 = plan.call "aten.mul.Tensor"(%x, %0) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   return %1 : !whole

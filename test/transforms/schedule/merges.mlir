@@ -8,9 +8,9 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK-LABEL: sched.program @limited
-// CHECK: %[[GA:.*]] = sched.input ["a"]
-// CHECK: %[[GB:.*]] = sched.input ["b"]
-// CHECK: %[[GC:.*]] = sched.input ["c"]
+// CHECK: %[[GA:.*]] = sched.input "a"
+// CHECK: %[[GB:.*]] = sched.input "b"
+// CHECK: %[[GC:.*]] = sched.input "c"
 func.func @limited(%a: !addend {plan.kind = #plan.kind<input>, plan.names = ["a"]}, %b: !addend {plan.kind = #plan.kind<input>, plan.names = ["b"]},
                    %c: !addend {plan.kind = #plan.kind<input>, plan.names = ["c"]}) -> (!whole {plan.name = "a"}, !whole {plan.name = "b"}, !whole {plan.name = "c"}) {
   // CHECK: %[[P:.*]] = sched.pack %[[GA]], %[[GB]] on @compute

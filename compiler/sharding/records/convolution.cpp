@@ -139,7 +139,7 @@ static int64_t kernelBytes(const CallView &call) {
   return convolution ? convolutionBytes(*convolution) : 0;
 }
 
-int64_t transposedGradientBytes(const CallView &call) {
+int64_t transposedGradientBytes(const CallView &call, ArrayRef<unsigned> wanted) {
   std::optional<Convolution> forward = isTransposedConvolution(call) ? convolutionOf(call) : std::nullopt;
   if (!forward)
     return 0;
@@ -147,7 +147,12 @@ int64_t transposedGradientBytes(const CallView &call) {
   backward.kind = ConvolutionKind::direct;
   std::swap(backward.source, backward.result);
   backward.isSourceChannelsLast = false;
-  return std::max(convolutionBytes(backward), weightGradientBytes(backward));
+  // The gradient of the input is a direct convolution of that of the result; that of the weight has a kernel of its own.
+  auto wants = [&](StringRef name) {
+    std::optional<unsigned> operand = call.getOperand(name);
+    return operand && llvm::is_contained(wanted, *operand);
+  };
+  return std::max(wants("input") ? convolutionBytes(backward) : 0, wants("weight") ? weightGradientBytes(backward) : 0);
 }
 
 /// Each element of the result is a sum over the window and the features of its group. In a transposed convolution each

@@ -52,8 +52,8 @@ const OpRecord &runtimeDerivativeRecord();
 /// or of its input. 0 for other operators.
 int64_t recordedLayerBytes(const CallView &call, int64_t gradientBytes, bool ofWeights);
 
-/// Workspace of the kernels that compute the gradients of a transposed convolution; 0 for other calls.
-int64_t transposedGradientBytes(const CallView &call);
+/// Workspace of the kernels that compute the gradients of these operands of a transposed convolution; 0 for other calls.
+int64_t transposedGradientBytes(const CallView &call, llvm::ArrayRef<unsigned> wanted);
 
 } // namespace meshplan
 

@@ -164,7 +164,7 @@ static int64_t workspaceOf(const CallView &call, const ForwardCall &forward, con
     results += tensorBytes(result);
   bool ofWeights = llvm::is_contained(forward.view.getOperands("params"), forward.wanted.front());
   int64_t recorded = recordedLayerBytes(forward.view, gradients, ofWeights);
-  return recorded > 0 ? recorded : results + std::max(own.workspaceBytes, transposedGradientBytes(forward.view));
+  return recorded > 0 ? recorded : results + std::max(own.workspaceBytes, transposedGradientBytes(forward.view, forward.wanted));
 }
 
 /// The forward call again, and its backward pass.

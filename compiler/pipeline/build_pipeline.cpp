@@ -74,7 +74,6 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
   case Phase::group:
     manager.addPass(createGroupCollectives());
     manager.addPass(createLayOutBuffers());
-    manager.addPass(createPrefetchGathers());
     manager.addPass(createInsertTransfers());
     return;
   case Phase::schedule:

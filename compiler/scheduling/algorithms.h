@@ -19,21 +19,24 @@ namespace meshplan::scheduling {
 ///   or there is none, it starts at its own position.
 /// - A collective whose results are larger than its inputs (an all-gather) starts no earlier than the last but one such
 ///   collective of its communicator, so that at most two of these results wait for their readers.
+/// - A gather of parameters starts where its Prefetch says, and what it depends on before it.
 /// - A collective is waited for at the first use of its result, or at the end of the program. A blocking one is waited
 ///   for where it starts. A reduction is waited for earlier if the buffers that only reductions in flight keep alive
 ///   would exceed twice the largest one.
 /// - Buffers are freed after their last use.
+/// - What may be merged and has a limit is merged in the order of the problem, up to the limit.
 ///
 /// Linear in the size of the problem, except for the number of collectives in flight. Fails if the problem is
 /// inconsistent.
 llvm::Expected<Solution> programOrder(const Problem &problem);
 
 /// List scheduling (solvers/list_order.h): the fastest of a few rules, and of program order if it keeps to the memory
-/// limit. Fails if the problem is inconsistent, or if no order was found that keeps to the limit.
+/// limit, without merges and with a few (solvers/merge_search.h). Fails if the problem is inconsistent, or if no order
+/// was found that keeps to the limit.
 llvm::Expected<Solution> list(const Problem &problem);
 
-/// Improves the solution of `list` within a budget of orders that are tried, and decides what is merged (choices.h).
-/// Every host finds the same solution. Fails as `list` does.
+/// Improves the solution of `list` within a budget of orders that are tried, and tries more merges. Every host finds
+/// the same solution. Fails as `list` does.
 llvm::Expected<Solution> search(const Problem &problem);
 
 /// A solver and the name that `--schedule` gives it.

@@ -18,31 +18,6 @@ static std::string namesOf(const Problem &problem, llvm::ArrayRef<unsigned> oper
   return llvm::join(llvm::map_range(operations, [&](unsigned index) { return problem.operations[index].name; }), " + ");
 }
 
-/// The members of a Mergeable that are in a list; fails unless the whole list is there and keeps to the limit.
-static Expected<std::vector<const MergeMember *>> membersOf(const Problem &problem, llvm::ArrayRef<unsigned> merged) {
-  if (merged.size() < 2 || !llvm::all_of(merged, [&](unsigned index) { return index < problem.operations.size(); }))
-    return refuse("a list of merged operations has " + Twine(merged.size()) +
-                  " of the problem's operations, must have two or more");
-  for (const Mergeable &mergeable : problem.mergeables) {
-    std::vector<const MergeMember *> found;
-    for (const MergeMember &member : mergeable.members)
-      if (llvm::is_contained(merged, member.operation))
-        found.push_back(&member);
-    if (found.empty())
-      continue;
-    if (found.size() != merged.size())
-      return refuse("'" + namesOf(problem, merged) + "' are not all members of '" + mergeable.name + "'");
-    int64_t bytes = 0;
-    for (const MergeMember *member : found)
-      bytes += member->bytes;
-    if (mergeable.mostBytes != 0 && bytes > mergeable.mostBytes)
-      return refuse("'" + namesOf(problem, merged) + "' have " + Twine(bytes) + " bytes, the limit of '" +
-                    mergeable.name + "' is " + Twine(mergeable.mostBytes));
-    return found;
-  }
-  return refuse("'" + namesOf(problem, merged) + "' are not members of anything that may be merged");
-}
-
 static void sumInto(ClassBytes &sum, const ClassBytes &bytes) {
   sum.resize(std::max(sum.size(), bytes.size()), 0);
   for (auto [total, part] : llvm::zip(sum, bytes))
@@ -63,10 +38,122 @@ static void join(Operation &operation, const Operation &other) {
   }
   operation.consumed.append(other.consumed);
   operation.produced.append(other.produced);
-  operation.overwritten.append(other.overwritten);
   operation.after.append(other.after);
   sumInto(operation.workspace, other.workspace);
   operation.blocking |= other.blocking;
+}
+
+namespace {
+/// Members of one Mergeable that become one operation.
+struct MergedMembers {
+  const Mergeable *mergeable;
+  std::vector<const MergeMember *> members;
+
+  /// The sum over all members; empty if they have none.
+  ClassBytes sum(ClassBytes MergeMember::*bytes) const {
+    ClassBytes total;
+    for (const MergeMember *member : members)
+      sumInto(total, member->*bytes);
+    return total;
+  }
+  int64_t timeOfCopy(int64_t MergeMember::*time) const {
+    int64_t total = 0;
+    for (const MergeMember *member : members)
+      total += member->*time;
+    return std::max(total, mergeable->leastCopyTime);
+  }
+};
+
+/// The new problem, operation by operation.
+class Merger {
+public:
+  Merger(const Problem &problem, Resolution &result) : problem(problem), result(result) {}
+
+  void add(llvm::ArrayRef<unsigned> part, const MergedMembers *merged);
+
+private:
+  unsigned addBuffer(const char *name, const Operation &collective, ClassBytes bytes);
+  void addOperation(llvm::ArrayRef<unsigned> part, Operation operation) {
+    result.members.push_back(part.vec());
+    result.problem.operations.push_back(std::move(operation));
+  }
+
+  const Problem &problem;
+  Resolution &result;
+};
+} // namespace
+
+unsigned Merger::addBuffer(const char *name, const Operation &collective, ClassBytes bytes) {
+  Buffer buffer;
+  buffer.name = name + (" of " + collective.name);
+  buffer.bytes = std::move(bytes);
+  buffer.memory = problem.buffers[collective.produced.front()].memory;
+  result.problem.buffers.push_back(std::move(buffer));
+  return result.problem.buffers.size() - 1;
+}
+
+/// Copies are operations of their own, as they are in the problem of collectives that are merged from the beginning.
+void Merger::add(llvm::ArrayRef<unsigned> part, const MergedMembers *merged) {
+  Operation collective = problem.operations[part.front()];
+  for (unsigned index : part.drop_front())
+    join(collective, problem.operations[index]);
+  if (!merged)
+    return addOperation(part, std::move(collective));
+  for (const Transfer &once : merged->mergeable->once)
+    for (Transfer &transfer : collective.transfers)
+      if (transfer.link == once.link)
+        transfer.bytes -= std::min(transfer.bytes, static_cast<int64_t>(part.size() - 1) * once.bytes);
+  auto compute = llvm::find_if(problem.lanes, [](const Lane &lane) { return lane.kind == LaneKind::compute; });
+  Operation copy;
+  copy.lane = compute - problem.lanes.begin();
+  copy.memory = problem.buffers[collective.produced.front()].memory;
+  if (ClassBytes sent = merged->sum(&MergeMember::sent); !sent.empty()) {
+    Operation pack = copy;
+    pack.name = "pack " + collective.name;
+    pack.copy = Copy::pack;
+    pack.duration = merged->timeOfCopy(&MergeMember::packTime);
+    pack.consumed = std::exchange(collective.consumed, {});
+    collective.consumed = {addBuffer("sent", collective, std::move(sent))};
+    pack.produced.assign(collective.consumed.begin(), collective.consumed.end());
+    addOperation(part, std::move(pack));
+  }
+  ClassBytes received = merged->sum(&MergeMember::received);
+  if (received.empty())
+    return addOperation(part, std::move(collective));
+  Operation unpack = copy;
+  unpack.name = "unpack " + collective.name;
+  unpack.copy = Copy::unpack;
+  unpack.duration = merged->timeOfCopy(&MergeMember::unpackTime);
+  unsigned buffer = addBuffer("received", collective, std::move(received));
+  unpack.consumed = {buffer};
+  unpack.produced = std::exchange(collective.produced, {buffer});
+  addOperation(part, std::move(collective));
+  addOperation(part, std::move(unpack));
+}
+
+/// The members of a Mergeable that are in a list; fails unless the whole list is there and keeps to the limit.
+static Expected<MergedMembers> membersOf(const Problem &problem, llvm::ArrayRef<unsigned> merged) {
+  if (merged.size() < 2 || !llvm::all_of(merged, [&](unsigned index) { return index < problem.operations.size(); }))
+    return refuse("a list of merged operations has " + Twine(merged.size()) +
+                  " of the problem's operations, must have two or more");
+  for (const Mergeable &mergeable : problem.mergeables) {
+    std::vector<const MergeMember *> found;
+    for (const MergeMember &member : mergeable.members)
+      if (llvm::is_contained(merged, member.operation))
+        found.push_back(&member);
+    if (found.empty())
+      continue;
+    if (found.size() != merged.size())
+      return refuse("'" + namesOf(problem, merged) + "' are not all members of '" + mergeable.name + "'");
+    int64_t bytes = 0;
+    for (const MergeMember *member : found)
+      bytes += member->bytes;
+    if (mergeable.mostBytes != 0 && bytes > mergeable.mostBytes)
+      return refuse("'" + namesOf(problem, merged) + "' have " + Twine(bytes) + " bytes, the limit of '" +
+                    mergeable.name + "' is " + Twine(mergeable.mostBytes));
+    return MergedMembers{&mergeable, std::move(found)};
+  }
+  return refuse("'" + namesOf(problem, merged) + "' are not members of anything that may be merged");
 }
 
 /// The operations that become one, for each operation of the new problem, before these are in order.
@@ -120,8 +207,28 @@ static Expected<std::vector<unsigned>> orderOf(const Problem &problem, llvm::Arr
   llvm_unreachable("an unmerged problem has an order");
 }
 
+/// Operations that come after a merged one come after the reads of its inputs, which its first copy may do, and after
+/// its last copy.
+static void renumberAfter(Operation &operation, llvm::ArrayRef<unsigned> partOf,
+                          llvm::ArrayRef<std::pair<unsigned, unsigned>> operationsOf) {
+  llvm::SmallVector<unsigned, 1> after;
+  for (unsigned other : operation.after)
+    for (unsigned each : {operationsOf[partOf[other]].first, operationsOf[partOf[other]].second})
+      if (!llvm::is_contained(after, each))
+        after.push_back(each);
+  operation.after = std::move(after);
+}
+
 Expected<Resolution> meshplan::scheduling::resolve(const Problem &problem, llvm::ArrayRef<Members> merged) {
-  std::vector<std::vector<const MergeMember *>> members;
+  Resolution result;
+  result.problem = problem;
+  result.problem.mergeables.clear();
+  if (merged.empty()) {
+    for (unsigned index = 0; index < problem.operations.size(); ++index)
+      result.members.push_back({index});
+    return result;
+  }
+  std::vector<MergedMembers> members;
   for (const Members &list : merged) {
     auto found = membersOf(problem, list);
     if (!found)
@@ -135,31 +242,22 @@ Expected<Resolution> meshplan::scheduling::resolve(const Problem &problem, llvm:
   for (auto [part, list] : llvm::enumerate(*parts))
     for (unsigned index : list)
       partOf[index] = part;
+  std::vector<const MergedMembers *> mergedOf(parts->size(), nullptr);
+  for (const MergedMembers &each : members)
+    mergedOf[partOf[each.members.front()->operation]] = &each;
   Expected<std::vector<unsigned>> order = orderOf(problem, *parts, partOf);
   if (!order)
     return order.takeError();
 
-  Resolution result;
-  result.problem = problem;
   result.problem.operations.clear();
-  result.problem.mergeables.clear();
-  std::vector<unsigned> positionOf(parts->size());
-  for (auto [position, part] : llvm::enumerate(*order)) {
-    positionOf[part] = position;
-    result.members.push_back((*parts)[part]);
-    Operation operation = problem.operations[result.members.back().front()];
-    for (unsigned index : llvm::drop_begin(result.members.back()))
-      join(operation, problem.operations[index]);
-    result.problem.operations.push_back(std::move(operation));
+  Merger merger(problem, result);
+  std::vector<std::pair<unsigned, unsigned>> operationsOf(parts->size()); // the first and the last
+  for (unsigned part : *order) {
+    operationsOf[part].first = result.problem.operations.size();
+    merger.add((*parts)[part], mergedOf[part]);
+    operationsOf[part].second = result.problem.operations.size() - 1;
   }
-  for (llvm::ArrayRef<const MergeMember *> list : members)
-    for (const MergeMember *member : list) {
-      Operation &operation = result.problem.operations[positionOf[partOf[member->operation]]];
-      operation.latency += member->packTime;
-      sumInto(operation.workspace, member->packBytes);
-    }
   for (Operation &operation : result.problem.operations)
-    for (unsigned &other : operation.after)
-      other = positionOf[partOf[other]];
+    renumberAfter(operation, partOf, operationsOf);
   return result;
 }

@@ -25,14 +25,15 @@ namespace meshplan::scheduling {
 /// A problem without open choices.
 struct Resolution {
   Problem problem;
-  /// The operations of the original problem that each operation stands for.
+  /// The operations of the original problem that each operation stands for; a copy for those that it copies for.
   std::vector<std::vector<unsigned>> members;
 };
 
 /// Merges operations of a checked problem: each list of `merged` becomes one operation. It is asynchronous as they are,
-/// with the largest of their latencies, the times of packing, and the sum of their transfers; it begins when all their
-/// inputs are there, and all results are there when it is over. Operations keep their order except where they depend on
-/// one that moved.
+/// with the largest of their latencies, and the sum of their transfers, of which Mergeable::once counts once; it begins
+/// when all their inputs are there, and all results are there when it is over. What is copied for it are operations of
+/// the compute lane, and new buffers after those of the problem. Operations keep their order except where they depend
+/// on one that moved.
 ///
 /// Fails with V10 if a list is not part of one Mergeable, exceeds its limit, shares an operation with another one, or
 /// if its operations depend on each other.

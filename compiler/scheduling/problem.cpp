@@ -289,15 +289,23 @@ static Error checkCosts(const Problem &problem) {
   return Error::success();
 }
 
+static bool haveSizes(const Problem &problem, llvm::ArrayRef<int64_t> bytes) {
+  return bytes.size() == problem.rankClasses && llvm::all_of(bytes, [](int64_t each) { return each >= 0; });
+}
+
 /// K10: what may be merged is on one communicator, and in one list; nothing of it is between coordinates.
 static Error checkMergeables(const Problem &problem) {
   std::vector<const Mergeable *> listOf(problem.operations.size(), nullptr);
   for (const Mergeable &mergeable : problem.mergeables) {
     const Operation *first = nullptr;
+    auto refuse = [&](const Twine &why) {
+      return createStringError("K10: '" + mergeable.name + "' may not merge " + why);
+    };
+    if (mergeable.leastCopyTime < 0 || mergeable.leastCopyTime > mostTime ||
+        llvm::any_of(mergeable.once,
+                     [&](Transfer each) { return each.link >= problem.links.size() || each.bytes < 0; }))
+      return refuse("at negative costs, or over links that do not exist");
     for (const MergeMember &member : mergeable.members) {
-      auto refuse = [&](const Twine &why) {
-        return createStringError("K10: '" + mergeable.name + "' may not merge " + why);
-      };
       if (member.operation >= problem.operations.size())
         return refuse("operation " + Twine(member.operation) + " of " + Twine(problem.operations.size()));
       const Operation &operation = problem.operations[member.operation];
@@ -308,10 +316,16 @@ static Error checkMergeables(const Problem &problem) {
         return refuse("'" + first->name + "' and '" + operation.name + "', which are on different communicators");
       if (const Mergeable *&other = listOf[member.operation]; std::exchange(other, &mergeable))
         return refuse("'" + operation.name + "', which is merged in another list or twice");
-      if (member.bytes < 0 || member.packTime < 0 || member.packTime > mostTime ||
-          (!member.packBytes.empty() && member.packBytes.size() != problem.rankClasses) ||
-          llvm::any_of(member.packBytes, [](int64_t bytes) { return bytes < 0; }))
-        return refuse("'" + operation.name + "' at negative costs, or without sizes for each rank class");
+      if (!operation.overwritten.empty())
+        return refuse("'" + operation.name + "', which overwrites a buffer");
+      if (member.bytes < 0 || member.packTime < 0 || member.packTime > mostTime || member.unpackTime < 0 ||
+          member.unpackTime > mostTime)
+        return refuse("'" + operation.name + "' at negative costs");
+      for (auto sizes : {&MergeMember::sent, &MergeMember::received})
+        if ((member.*sizes).empty() != (mergeable.members.front().*sizes).empty() ||
+            (!(member.*sizes).empty() && !haveSizes(problem, member.*sizes)))
+          return refuse("'" + first->name + "' and '" + operation.name +
+                        "', which are copied with sizes for each rank class both, or not at all");
     }
   }
   return Error::success();

@@ -95,6 +95,15 @@ struct Buffer {
 /// collective reads; or the tensors that it receives out of one, which it reads first and only the collective produces.
 enum class Copy { none, pack, unpack };
 
+/// A gather of parameters for one pass over a unit of them. The solver `program` starts it when the unit is first read
+/// that is `ahead` units before; with 0 where it stands.
+struct Prefetch {
+  int64_t unit = 0;
+  int64_t ahead = 0;
+
+  bool operator==(const Prefetch &) const = default;
+};
+
 /// An operation of the program. One on the compute lane runs. One on another lane is asynchronous: it is started and
 /// waited for. One with a communicator is a collective.
 struct Operation {
@@ -117,6 +126,7 @@ struct Operation {
   std::optional<unsigned> communicator; ///< index into Problem::communicators
 
   bool blocking = false; ///< is waited for where it starts
+  std::optional<Prefetch> prefetch;
   Copy copy = Copy::none;
 
   /// What it is a part of on several pipeline coordinates; empty for a collective inside one coordinate. Several are
@@ -127,22 +137,29 @@ struct Operation {
   bool isCollective() const { return communicator.has_value(); }
 };
 
-/// A collective that may travel together with others, and what that costs.
+/// A collective that may travel together with others, and what that costs. Where tensors of several collectives are
+/// copied into one buffer before they are sent, `sent` are the bytes of its own; where they are copied out of one
+/// after they are received, `received`. Empty means that nothing is copied.
 struct MergeMember {
-  unsigned operation = 0; ///< index into Problem::operations
+  unsigned operation = 0; ///< index into Problem::operations; has no copies of its own and overwrites nothing
   int64_t bytes = 0;      ///< that count for Mergeable::mostBytes
-  int64_t packTime = 0;   ///< to copy its tensors into the common buffer and back, which adds to the latency
-  ClassBytes packBytes;   ///< of the common buffer, which add to the workspace; empty means none
+  int64_t packTime = 0;   ///< to copy what it sends, besides Mergeable::leastCopyTime
+  int64_t unpackTime = 0; ///< to copy what it receives
+  ClassBytes sent, received;
 
   bool operator==(const MergeMember &) const = default;
 };
 
 /// Collectives of one kind, communicator and dtype. A solution may merge any of them into one (choices.h): this saves
-/// latencies, and costs waiting for the last input, packing, and results that all begin to exist at once.
+/// what each of them costs whatever its size, and costs waiting for the last input, copies, and results that all begin
+/// to exist at once.
 struct Mergeable {
   std::string name;
   llvm::SmallVector<MergeMember, 4> members;
-  int64_t mostBytes = 0; ///< of those that travel together; 0 if it is not limited
+  int64_t mostBytes = 0;     ///< of those that travel together; 0 if it is not limited
+  int64_t leastCopyTime = 0; ///< of a copy into a buffer or out of it, however small
+  /// The part of the transfers of each member that does not depend on its size: several together have it once.
+  llvm::SmallVector<Transfer, 1> once;
 
   bool operator==(const Mergeable &) const = default;
 };
@@ -184,7 +201,7 @@ struct Problem {
   /// - K7 an operation reads what it overwrites, and comes after all others that read the old value;
   /// - K8 one lane computes, collectives of a communicator are on one lane of collectives, and nothing else is there;
   /// - K9 an operation of the compute lane has a duration, one of another lane a latency and transfers;
-  /// - K10 what may be merged is on one communicator and in one list;
+  /// - K10 what may be merged is on one communicator and in one list, and is copied for all members or for none;
   /// - K11 a copy serves one collective, and is none itself.
   llvm::Error check() const;
 

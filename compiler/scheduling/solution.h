@@ -40,7 +40,7 @@ std::string describe(const Problem &problem, Step step);
 /// Fails, with the rule's label (V1 to V6, V9, V10) and both sides in the message, if the solution of a checked problem
 /// is wrong:
 /// - V1 an operation runs once, by the steps of its kind; V2 an asynchronous one is started once and then waited for
-///   once;
+///   once, a blocking one before anything else is issued;
 /// - V3 an operation begins when everything that it depends on is over;
 /// - V4 no buffer is used after it was freed; V5 only live temporaries that nothing in flight uses are freed; V6 every
 ///   temporary that is not kept is freed;

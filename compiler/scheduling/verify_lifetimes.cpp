@@ -14,6 +14,7 @@
 
 #include "compiler/scheduling/solution.h"
 #include "llvm/ADT/STLExtras.h"
+#include <utility>
 
 using namespace meshplan::scheduling;
 using llvm::Error;
@@ -51,6 +52,8 @@ private:
   std::vector<Life> life;
   /// Operations in flight that use each buffer.
   std::vector<llvm::SmallVector<unsigned, 1>> readers;
+  /// A blocking operation that was started last.
+  std::optional<unsigned> blocking;
   Step current;
 };
 } // namespace
@@ -98,6 +101,10 @@ Error Replay::step(Step step) {
     return failAt("V1", "names index " + Twine(step.index) + " of " + Twine(size));
   if (step.kind == StepKind::free)
     return free(step.index);
+  if (std::optional<unsigned> started = std::exchange(blocking, std::nullopt);
+      started && (step.kind != StepKind::wait || step.index != *started))
+    return failAt("V2", "comes before the wait for '" + Twine(problem.operations[*started].name) +
+                            "', which is waited for where it starts");
   const Operation &operation = problem.operations[step.index];
   if (bool isAsynchronous = problem.isAsynchronous(operation); (step.kind == StepKind::run) == isAsynchronous)
     return failAt("V1", isAsynchronous ? "runs an operation that is started and waited for"
@@ -117,6 +124,8 @@ Error Replay::step(Step step) {
     return Error::success();
   }
   progress[step.index] = Progress::started;
+  if (operation.blocking)
+    blocking = step.index;
   for (unsigned buffer : operation.consumed)
     readers[buffer].push_back(step.index);
   return Error::success();

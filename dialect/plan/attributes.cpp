@@ -95,6 +95,8 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::InputOf::getNameStr(), rule<attr::InputOf>(onConstrain))
       .Case(attr::OutputOf::getNameStr(), rule<attr::OutputOf>(onConstrain))
       .Case(attr::ActivationSum::getNameStr(), rule<attr::ActivationSum>(onCollective))
+      .Case(attr::Mergeable::getNameStr(), rule<attr::Mergeable>(onCollective))
+      .Case(attr::Prefetch::getNameStr(), rule<attr::Prefetch>(onCollective))
       .Case(attr::WideActivations::getNameStr(), rule<attr::WideActivations>(onModule))
       .Case(attr::IsDecomposed::getNameStr(), rule<attr::IsDecomposed>(onModule))
       .Case(attr::IsEvaluated::getNameStr(), rule<attr::IsEvaluated>(onModule))

@@ -231,6 +231,27 @@ def Plan_StorageAttr : Plan_Attr<"Storage", "storage"> {
   let genVerifyDecl = 1;
 }
 
+def Plan_MergeableAttr : Plan_Attr<"Mergeable", "mergeable"> {
+  let summary = "which collectives may travel together";
+  let description = [{
+    Collectives of one function with one `set` have one kind, axes, element type and purpose. Any of them may become one
+    collective of at most `most` bytes, or of any number for 0. Which of them do is decided with the schedule.
+  }];
+  let parameters = (ins "int64_t":$set, "int64_t":$most);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Plan_PrefetchAttr : Plan_Attr<"Prefetch", "prefetch"> {
+  let summary = "how far ahead a parameter is gathered in program order";
+  let description = [{
+    Gathers of one function with one `unit` are for one pass over the parameters of one unit. In program order they
+    start when the unit is first read that is `ahead` units before; with 0 where they stand. Other orders start them as
+    memory allows.
+  }];
+  let parameters = (ins "int64_t":$unit, "int64_t":$ahead);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Plan_CauseAttr : Plan_Attr<"Cause", "cause"> {
   let summary = "the statement of the plan that caused an axis of a value";
   let description = [{

@@ -77,6 +77,8 @@ def Plan_Dialect : Dialect {
       "::mlir::StringAttr":$input_of,             // of a plan.constrain: the module whose input it is about
       "::mlir::StringAttr":$output_of,            // of a plan.constrain: the module whose output it is about
       "::mlir::TypeAttr":$activation_sum,         // of a collective that sums activations: their type
+      "::meshplan::plan::MergeableAttr":$mergeable, // of a collective: what it may travel with
+      "::meshplan::plan::PrefetchAttr":$prefetch, // of a gather of a parameter: its unit
       // Modules.
       "::mlir::UnitAttr":$wide_activations,       // sums of activations are float32
       "::mlir::UnitAttr":$is_decomposed,          // the graph was decomposed with run_decompositions({})

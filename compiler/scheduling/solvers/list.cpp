@@ -2,7 +2,7 @@
 
 #include "compiler/scheduling/algorithms.h"
 #include "compiler/scheduling/simulate.h"
-#include "compiler/scheduling/solvers/candidates.h"
+#include "compiler/scheduling/solvers/merge_search.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace meshplan::scheduling;
@@ -107,12 +107,10 @@ Expected<std::vector<IssueOrder>> meshplan::scheduling::listCandidates(const Pro
 Expected<Solution> meshplan::scheduling::list(const Problem &problem) {
   if (llvm::Error error = problem.check())
     return error;
-  CostTable costs(problem);
-  DependencyTable dependencies(problem);
-  Expected<std::vector<IssueOrder>> candidates = listCandidates(problem, costs, dependencies);
-  if (!candidates)
-    return candidates.takeError();
-  Solution solution{insertFrees(problem, candidates->front().steps)};
+  Expected<Merged> merged = searchMerges(problem, MergeEffort::few);
+  if (!merged)
+    return merged.takeError();
+  Solution solution{insertFrees(merged->resolution.problem, merged->orders.front().steps), std::move(merged->lists)};
   if (llvm::Error error = verify(problem, solution))
     return error;
   return solution;

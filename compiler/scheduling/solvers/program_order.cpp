@@ -14,11 +14,16 @@
 // - makeRoom() bounds the inputs that unfinished reductions keep alive.
 // Copies to and from the host start and are waited for like collectives.
 //
+// A gather of parameters depends on nothing that the program computes, so it
+// would start at the beginning. Prefetch says when instead: placePrefetches().
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/scheduling/algorithms.h"
+#include "compiler/scheduling/solvers/merge_search.h"
 #include "compiler/scheduling/solvers/walker.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include <numeric>
@@ -34,16 +39,19 @@ class ProgramOrder {
 public:
   explicit ProgramOrder(const Problem &problem)
       : problem(problem), producers(problem.producers()), startedBy(problem.operations.size()),
-        packs(problem.operations.size()), unpacks(problem.operations.size()) {}
+        startedBefore(problem.operations.size()), isPrefetched(problem.operations.size()),
+        isIssued(problem.operations.size()), packs(problem.operations.size()), unpacks(problem.operations.size()) {}
 
   Solution solve();
 
 private:
   void findCopies();
   template <typename Visitor> void forEachBefore(unsigned index, Visitor visit) const;
+  void placePrefetches();
   void placeStarts();
   void findReleased();
   void makeRoom(unsigned index);
+  void issueWithWhatItNeeds(unsigned index);
   void issue(unsigned index);
   void wait(unsigned index);
 
@@ -51,6 +59,9 @@ private:
   std::vector<std::optional<unsigned>> producers;
   /// Collectives that start right after each operation.
   std::vector<llvm::SmallVector<unsigned, 1>> startedBy;
+  /// Gathers of parameters that start right before each operation, which is before they stand.
+  std::vector<llvm::SmallVector<unsigned, 1>> startedBefore;
+  std::vector<bool> isPrefetched, isIssued;
   /// For each collective, the operations that pack what it sends and unpack what it receives.
   std::vector<std::optional<unsigned>> packs, unpacks;
   /// For each reduction, the bytes of the buffers that only it still reads: its wait allows them to be freed. And the
@@ -110,6 +121,50 @@ static bool grows(const Problem &problem, const Operation &operation) {
   return bytesOf(problem, operation.produced) > bytesOf(problem, operation.consumed);
 }
 
+/// For each operation, the first that reads a result of it; a copy out of a buffer reads for those that read its
+/// results.
+static std::vector<std::optional<unsigned>> firstReaders(const Problem &problem) {
+  auto producers = problem.producers();
+  std::vector<std::optional<unsigned>> first(problem.operations.size());
+  for (unsigned index = problem.operations.size(); index-- > 0;) {
+    unsigned reader = index;
+    if (problem.operations[index].copy == Copy::unpack && first[index])
+      reader = *first[index];
+    for (unsigned buffer : problem.operations[index].consumed)
+      if (producers[buffer])
+        first[*producers[buffer]] = reader;
+  }
+  return first;
+}
+
+/// Gathers of a unit start when the unit is first read that is so many units before, in the order in which units are
+/// gathered. The first unit has nothing before it.
+void ProgramOrder::placePrefetches() {
+  llvm::MapVector<int64_t, llvm::SmallVector<unsigned, 4>> units;
+  for (auto [index, operation] : llvm::enumerate(problem.operations))
+    if (operation.prefetch)
+      units[operation.prefetch->unit].push_back(index);
+  if (units.empty())
+    return;
+  std::vector<std::optional<unsigned>> readers = firstReaders(problem);
+  std::vector<std::optional<unsigned>> firstReadOf;
+  for (const auto &[unit, gathers] : units) {
+    std::optional<unsigned> &first = firstReadOf.emplace_back();
+    for (unsigned gather : gathers)
+      if (readers[gather])
+        first = std::min(first.value_or(*readers[gather]), *readers[gather]);
+    int64_t number = firstReadOf.size() - 1, ahead = problem.operations[gathers.front()].prefetch->ahead;
+    if (number == 0 || ahead == 0)
+      continue;
+    if (std::optional<unsigned> place = firstReadOf[std::max<int64_t>(0, number - ahead)])
+      for (unsigned gather : gathers)
+        if (*place < gather) {
+          startedBefore[*place].push_back(gather);
+          isPrefetched[gather] = true;
+        }
+  }
+}
+
 /// Moves each collective up to the operation that completes its inputs. A collective of permanent buffers stays where
 /// it is: if it started at the top, its results would be held for the whole program. A collective that grows (the
 /// gather of an activation for the backward pass) moves up no further than the last but one growing collective of its
@@ -118,7 +173,7 @@ void ProgramOrder::placeStarts() {
   // By lane and communicator: the last but one and the last.
   llvm::DenseMap<std::pair<unsigned, unsigned>, std::pair<unsigned, unsigned>> growing;
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
-    if (!problem.isAsynchronous(operation))
+    if (!problem.isAsynchronous(operation) || isPrefetched[index])
       continue;
     std::optional<unsigned> last;
     forEachBefore(index, [&](unsigned other) { last = std::max(last.value_or(0), other); });
@@ -173,7 +228,19 @@ void ProgramOrder::wait(unsigned index) {
     solution.steps.push_back({StepKind::run, *unpacks[index]});
 }
 
+/// Issues an operation earlier than it stands, after what it depends on: a conversion of the parameter, or its copy to
+/// the device.
+void ProgramOrder::issueWithWhatItNeeds(unsigned index) {
+  if (isIssued[index])
+    return;
+  forEachBefore(index, [&](unsigned other) { issueWithWhatItNeeds(other); });
+  issue(index);
+}
+
 void ProgramOrder::issue(unsigned index) {
+  if (isIssued[index])
+    return;
+  isIssued[index] = true;
   const Operation &operation = problem.operations[index];
   forEachBefore(index, [&](unsigned other) { wait(other); });
   if (!problem.isAsynchronous(operation)) {
@@ -191,9 +258,12 @@ void ProgramOrder::issue(unsigned index) {
 
 Solution ProgramOrder::solve() {
   findCopies();
+  placePrefetches();
   placeStarts();
   findReleased();
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
+    for (unsigned gather : startedBefore[index])
+      issueWithWhatItNeeds(gather);
     if (!problem.isAsynchronous(operation) && operation.copy == Copy::none)
       issue(index);
     for (unsigned collective : startedBy[index])
@@ -207,7 +277,16 @@ Solution ProgramOrder::solve() {
 Expected<Solution> meshplan::scheduling::programOrder(const Problem &problem) {
   if (Error error = problem.check())
     return error;
-  Solution solution = ProgramOrder(problem).solve();
+  std::vector<std::vector<unsigned>> merged = programMerges(problem);
+  Solution solution;
+  if (merged.empty()) {
+    solution = ProgramOrder(problem).solve();
+  } else {
+    Expected<Resolution> resolution = resolve(problem, merged);
+    if (!resolution)
+      return resolution.takeError();
+    solution = {ProgramOrder(resolution->problem).solve().steps, std::move(merged)};
+  }
   if (Error error = verify(problem, solution))
     return error;
   return solution;

@@ -1,9 +1,11 @@
 //===- group_collectives.cpp - coalesces collectives ----------------------===//
 //
-// See GroupCollectives in passes.td. Collectives with equal keys (kind, axes,
-// element type, purpose, unit) are assigned to buckets in program order; a
-// bucket is closed when its size limit is reached. The members of a bucket are
-// then made adjacent and get the same `bucket` attribute:
+// See GroupCollectives in passes.td. Collectives have equal keys if they are of
+// one kind, axes, element type, purpose and unit. Where the schedule decides
+// which of them travel together, they get the number of their key (allow()).
+// Elsewhere they are assigned to buckets in program order; a bucket is closed
+// when its size limit is reached. The members of a bucket are then made adjacent
+// and get the same `bucket` attribute:
 //
 // - gathers move up to the first of them, because that one is needed first;
 // - reductions and updates move down to the last of them, because only then all
@@ -35,6 +37,7 @@
 #include "compiler/transforms/group/moves.h"
 #include "compiler/transforms/group/passes.h"
 #include "compiler/transforms/group/storage_order.h"
+#include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
@@ -67,9 +70,12 @@ private:
   /// Gathers from storages in storage order; all others in program order.
   SmallVector<DataCollective> inOrder() const;
 
-  /// True if the plan disables coalescing, or gives no bucket size for parameters without units.
-  static bool isAlone(const DataCollective &collective);
+  /// True if the schedule decides what the collective travels with, within what the plan allows.
+  static bool isChoice(const DataCollective &collective);
+  void allow(const DataCollective &collective);
   void block(const DataCollective &collective);
+  /// Says how far ahead of its readers program order gathers a unit.
+  void prefetch(const DataCollective &collective);
 
   static Key keyOf(const DataCollective &collective);
   int64_t bytesOf(const DataCollective &collective) const;
@@ -91,6 +97,8 @@ private:
   const StorageOrder &order;
   Builder builder;
   std::map<Key, Open> open;
+  std::map<Key, int64_t> sets;                                 ///< of collectives that may travel together
+  std::map<std::pair<int64_t, DataTraffic>, int64_t> gathered; ///< units, which count once for each pass
   std::vector<Bucket> buckets;
   int64_t count = 0;
 };
@@ -101,7 +109,12 @@ void Grouping::run() {
   for (const DataCollective &collective : inOrder()) {
     // Also for collectives that are not coalesced: `blocking` is about when they are waited for.
     block(collective);
-    place(collective);
+    if (collective.isGather())
+      prefetch(collective);
+    if (isChoice(collective))
+      allow(collective);
+    else
+      place(collective);
   }
   for (const Bucket &bucket : buckets)
     if (bucket.size() > 1)
@@ -122,11 +135,22 @@ SmallVector<DataCollective> Grouping::inOrder() const {
   return all;
 }
 
-bool Grouping::isAlone(const DataCollective &collective) {
+bool Grouping::isChoice(const DataCollective &collective) {
   DataOp data = dataOf(collective.parameter);
-  std::optional<uint64_t> limit = data.getBucket();
-  // Replicated parameters have no units. Without a size for buckets, all gradients would wait for the last one.
-  return limit ? *limit == 0 : data.getShard() == DataStage::replicated;
+  bool isGradient = collective.traffic == DataTraffic::reduce;
+  // Tensors in one storage have one order in all programs, and copies to the host are placed between buckets.
+  if (isGradient ? data.getContiguousGradients() : data.getContiguousParameters())
+    return false;
+  if (data.getOffloadParameters() || data.getOffloadOptimizer())
+    return false;
+  // A unit that has no limit is what the plan demands. Replicated parameters are in no unit.
+  return data.getBucket() ? *data.getBucket() > 0 : data.getShard() == DataStage::replicated;
+}
+
+void Grouping::allow(const DataCollective &collective) {
+  int64_t set = sets.try_emplace(keyOf(collective), sets.size()).first->second;
+  auto limit = static_cast<int64_t>(DataOp(dataOf(collective.parameter)).getBucket().value_or(0));
+  setOpAttr<attr::Mergeable>(collective.op, MergeableAttr::get(builder.getContext(), set, limit));
 }
 
 void Grouping::block(const DataCollective &collective) {
@@ -138,6 +162,13 @@ void Grouping::block(const DataCollective &collective) {
     overlaps = data.getPrefetch() > 0;
   if (!overlaps)
     collective.op->setAttr("blocking", builder.getUnitAttr());
+}
+
+void Grouping::prefetch(const DataCollective &collective) {
+  std::pair<int64_t, DataTraffic> key{unitOf(collective.parameter), collective.traffic};
+  int64_t unit = gathered.try_emplace(key, gathered.size()).first->second;
+  int64_t ahead = DataOp(dataOf(collective.parameter)).getPrefetch();
+  setOpAttr<attr::Prefetch>(collective.op, PrefetchAttr::get(builder.getContext(), unit, ahead));
 }
 
 Key Grouping::keyOf(const DataCollective &collective) {
@@ -163,7 +194,9 @@ void Grouping::place(const DataCollective &collective) {
   Open &own = entry->second;
   // A tensor that is larger than the limit still gets a bucket of its own.
   bool isFull = limit && own.bytes + bytes > static_cast<int64_t>(*limit);
-  if (isNew || isFull || isAlone(collective)) {
+  // Without a limit all gradients of replicated parameters would wait for the last one.
+  bool isAlone = limit ? *limit == 0 : data.getShard() == DataStage::replicated;
+  if (isNew || isFull || isAlone) {
     own = {buckets.size(), 0};
     buckets.emplace_back();
   }

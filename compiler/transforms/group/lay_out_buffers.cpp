@@ -237,6 +237,17 @@ void Layout::gatherIntoBuffer(Operation *op) {
   assign.erase();
 }
 
+/// No later pass reads them.
+static void removeDataStatements(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    for (unsigned index = 0; index < function.getNumArguments(); ++index) {
+      function.removeArgAttr(index, attr::Data::getNameStr());
+      function.removeArgAttr(index, attr::Unit::getNameStr());
+    }
+  for (auto statement : llvm::make_early_inc_range(module.getOps<DataOp>()))
+    statement.erase();
+}
+
 namespace {
 
 struct LayOutBuffersPass : meshplan::impl::LayOutBuffersBase<LayOutBuffersPass> {
@@ -247,6 +258,7 @@ struct LayOutBuffersPass : meshplan::impl::LayOutBuffersBase<LayOutBuffersPass> 
         return signalPassFailure();
       parameters.putParameters(function);
     }
+    removeDataStatements(getOperation());
   }
 };
 

@@ -10,10 +10,13 @@ def GroupCollectives : Pass<"plan-group-collectives", "::mlir::ModuleOp"> {
   let description = [{
     The parameters of one unit are gathered as one coalesced collective, where the first of them is needed: once for the
     forward and once for the backward pass. The gradients of a unit are reduced as one collective when the last of them
-    exists, and new parameters are gathered likewise after the optimizer. With `bucket` a collective has at most that
-    many bytes, or one tensor; with `bucket 0` none are coalesced. Replicated parameters have no units: their gradients
-    are reduced in the order in which they are computed, coalesced into buckets of `bucket` bytes, or one by one without
-    it.
+    exists, and new parameters are gathered likewise after the optimizer. With `bucket` the schedule decides which
+    tensors of a unit travel together (`plan.mergeable`), up to that many bytes; with `bucket 0` none do. Replicated
+    parameters have no units: the schedule decides for all their gradients, up to `bucket` bytes or without a limit.
+    Tensors that share a storage, and what is on the host, are coalesced in the order of the program, into buckets of at
+    most that many bytes, or one tensor.
+
+    A gather of a parameter says how many units ahead of its readers it starts in program order (`plan.prefetch`).
 
     Parameters that share a storage (`contiguous_parameters`) are gathered in the order of the storage: first those that
     the backward pass reads as well, then the others, each in the order of the arguments of the step.
@@ -37,7 +40,7 @@ def LayOutBuffers : Pass<"plan-lay-out-buffers", "::mlir::ModuleOp"> {
   let description = [{
     With `contiguous_parameters` the parameters of a unit are contiguous in one storage (`plan.storage`), so that a
     gather of a range of them needs no packing. New parameters that are gathered after the optimizer are written
-    directly into the old parameters, without a copy.
+    directly into the old parameters, without a copy. Removes `plan.data`.
 
     With `contiguous_gradients` a bucket of gradients is contiguous in one storage, too, which consists of accumulators.
     Gradients that are all-reduced are accumulated there by the microbatches; without microbatches each gradient is
@@ -49,15 +52,6 @@ def LayOutBuffers : Pass<"plan-lay-out-buffers", "::mlir::ModuleOp"> {
         plan.scratch, plan.storage = {name = "gradients from w", position = 0}}) {
       %0 = plan.reduce_scatter %g [#plan.axis<"dp">] : ... -> ... into %a : ...
     ```
-  }];
-  let dependentDialects = ["::meshplan::plan::PlanDialect"];
-}
-
-def PrefetchGathers : Pass<"plan-prefetch-gathers", "::mlir::ModuleOp"> {
-  let summary = "gather units before they are needed";
-  let description = [{
-    With `prefetch N` the gather of a unit moves to the first read of the N-th unit before it, in program order: it
-    overlaps with the computation of the units between. Removes `plan.data`.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

@@ -9,13 +9,13 @@
 // bound all ranks.
 
 #include "compiler/transforms/schedule/build_problem.h"
-#include "compiler/cluster/estimate.h"
 #include "compiler/sharding/coalesced.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/reshard.h"
 #include "compiler/sharding/storage/transfers.h"
 #include "compiler/transforms/schedule/operand_access.h"
+#include "compiler/transforms/schedule/operation_costs.h"
 #include "compiler/transforms/schedule/packing_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -74,17 +74,6 @@ unsigned CommunicatorTable::get(ArrayAttr axes, LayoutTable &layouts) {
   return entry->second;
 }
 
-/// The links of every program, as indices into Problem::links.
-static constexpr unsigned nodeLink = 0, networkLink = 1;
-/// A bus between device and host carries as much in one direction while it carries copies in the other.
-static constexpr unsigned toDeviceLink = 2, toHostLink = 3;
-
-/// Bytes/s of copies in one direction between device and host memory.
-static int64_t copyRate(const Cluster &cluster) {
-  constexpr double large = 1e12; // the latency does not show
-  return std::max<int64_t>(1, std::llround(large / (transferSeconds(cluster, large) - cluster.host.latencySeconds)));
-}
-
 static scheduling::Memory memoryOf(Value value) {
   return plan::isOnHost(value) ? scheduling::Memory::host : scheduling::Memory::device;
 }
@@ -94,7 +83,7 @@ class Projector {
 public:
   Projector(func::FuncOp function, const Cluster &cluster, LayoutTable &layouts, CommunicatorTable &communicators)
       : function(function), cluster(cluster), layouts(layouts), communicators(communicators),
-        registry(OpRegistry::get()), packings(function, layouts) {}
+        registry(OpRegistry::get()), packings(function, layouts), costs(cluster, layouts) {}
 
   FailureOr<ProjectedFunction> project();
 
@@ -113,14 +102,12 @@ private:
   void addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayRef<Value> copied, ArrayRef<unsigned> consumed);
   void produceResults(unsigned index, ArrayRef<Operation *> ops);
   void produceResult(unsigned index, Value value, Value target);
-  void setTransfer(scheduling::Operation &operation, double seconds, unsigned link, double latency) const;
   void projectSlice(plan::SliceOp op);
   LogicalResult checkType(Operation *op, Type type);
 
   Strides getStrides(Value value, unsigned rankClass);
   CallView viewOnRank(plan::CallOp call, unsigned rankClass);
   int64_t durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype, StringRef access) const;
-  int64_t copyDuration(int64_t bytes) const;
   int64_t contiguousCopyBytes(Value value, unsigned rankClass);
 
   /// Orders an operation that overwrites a buffer after all earlier readers of its storage.
@@ -138,7 +125,7 @@ private:
   CommunicatorTable &communicators;
   const OpRegistry &registry;
   PackingTable packings;
-  DenseMap<unsigned, GroupSpread> groups; ///< by communicator
+  OperationCosts costs;
   DenseMap<unsigned, unsigned> laneOfCommunicator;
   std::optional<unsigned> copyLanes[2]; ///< to the device, to the host
   DenseMap<Value, unsigned> bufferOf;
@@ -190,8 +177,6 @@ CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
   return view;
 }
 
-static int64_t toNanoseconds(double seconds) { return std::llround(seconds * 1e9); }
-
 int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype, StringRef access) const {
   auto flops = static_cast<double>(cost.flops), bytes = static_cast<double>(cost.bytes);
   if (call.getNumResults() != 0 && plan::isOnHost(call.getResult(0)))
@@ -206,12 +191,6 @@ int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, StringRef d
     work.product = ProductShape{static_cast<double>(product->m), static_cast<double>(product->n),
                                 static_cast<double>(product->k), static_cast<double>(product->count)};
   return toNanoseconds(operatorSeconds(cluster, work));
-}
-
-/// Of a copy of `bytes` between tensors.
-int64_t Projector::copyDuration(int64_t bytes) const {
-  auto moved = static_cast<double>(2 * bytes);
-  return toNanoseconds(operatorSeconds(cluster, {.target = cluster_keys::copyTarget, .dtype = "f32", .bytes = moved}));
 }
 
 /// The dtype that decides how fast an operator computes: that of its first operand of floats, else of its first result.
@@ -291,8 +270,8 @@ void Projector::projectTransfer(plan::CallOp call) {
   operation.lane = laneOfCopies(toHost);
   const ClassBytes &bytes = layouts.get(copy.getType()).bytes;
   auto most = static_cast<double>(*llvm::max_element(bytes));
-  setTransfer(operation, transferSeconds(cluster, most), toHost ? toHostLink : toDeviceLink,
-              cluster.host.latencySeconds);
+  costs.setTransfer(operation, transferSeconds(cluster, most), toHost ? toHostLink : toDeviceLink,
+                    cluster.host.latencySeconds);
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
     // A copy between two memories moves a run of memory, so elements that are not one are first brought together.
     operation.workspace.push_back(contiguousCopyBytes(operands.source, rankClass));
@@ -329,7 +308,7 @@ void Projector::projectSlice(plan::SliceOp op) {
   for (unsigned rankClass = 0; copies && rankClass < layouts.rankClasses(); ++rankClass) {
     int64_t bytes = layouts.get(op.getType()).bytes[rankClass];
     bytes += op.getDim() ? 0 : operation.workspace[rankClass];
-    operation.duration = std::max(operation.duration, copyDuration(bytes));
+    operation.duration = std::max(operation.duration, costs.timeOfCopy(bytes));
   }
   buffer.bytes = copies ? layouts.get(op.getType()).bytes : ClassBytes(layouts.rankClasses(), 0);
   if (!copies)
@@ -376,7 +355,7 @@ void Projector::addCopy(scheduling::Copy kind, ArrayRef<Operation *> ops, ArrayR
     int64_t bytes = 0;
     for (Value value : copied)
       bytes += layouts.get(value.getType()).bytes[rankClass];
-    copy.duration = std::max(copy.duration, copyDuration(bytes));
+    copy.duration = std::max(copy.duration, costs.timeOfCopy(bytes));
   }
 }
 
@@ -405,15 +384,6 @@ void Projector::produceResult(unsigned index, Value value, Value target) {
   operation.produced.push_back(addBuffer(value, std::move(buffer)));
 }
 
-/// An operation that takes `seconds` alone: the latency of its link, and as many bytes as the link moves in the rest.
-/// An attained time is longer than that of the bytes alone, so these may be more than the operation moves.
-void Projector::setTransfer(scheduling::Operation &operation, double seconds, unsigned link, double latency) const {
-  latency = std::min(seconds, latency);
-  operation.latency = toNanoseconds(latency);
-  auto rate = static_cast<double>(result.problem.links[link].bytesPerSecond);
-  operation.transfers = {{link, std::llround((seconds - latency) * rate)}};
-}
-
 unsigned Projector::laneOf(unsigned communicator) {
   auto [lane, isNew] = laneOfCommunicator.try_emplace(communicator, result.problem.lanes.size());
   if (isNew)
@@ -438,17 +408,12 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   operation.lane = laneOf(communicator);
   operation.communicator = communicator;
   operation.blocking = first.hasAttr("blocking");
-  ArrayRef<AxisRef> axes = communicators.list()[communicator].axes;
+  if (auto prefetch = plan::opAttr<plan::attr::Prefetch>(&first))
+    operation.prefetch = {prefetch.getUnit(), prefetch.getAhead()};
   double bytes = 0;
   for (Operation *op : ops)
     bytes += sentBytes(op, plan::getMesh(op));
-  auto [group, isNew] = groups.try_emplace(communicator);
-  if (isNew)
-    group->second = groupSpread(axes, layouts.axisSizes(), cluster.ranksPerNode());
-  StringRef kind = base::stringifyCollectiveKind(*plan::collectiveKindOf(&first));
-  bool crosses = group->second.crosses();
-  setTransfer(operation, collectiveSeconds(cluster, {kind, bytes, group->second}), crosses ? networkLink : nodeLink,
-              (crosses ? cluster.network : cluster.node).latencySeconds);
+  costs.setCollective(operation, *plan::collectiveKindOf(&first), bytes, communicators.list());
   if (!copies.unpacks)
     return produceResults(index, ops);
   unsigned received = packedBuffer(results);
@@ -516,11 +481,7 @@ FailureOr<ProjectedFunction> Projector::project() {
   result.problem.rankClasses = layouts.rankClasses();
   result.problem.handover.assign(layouts.rankClasses(), 0);
   result.problem.lanes = {{communicators.computeStream()}};
-  auto rateOf = [](const LinkRates &link) { return std::max<int64_t>(1, std::llround(link.bytes)); };
-  result.problem.links = {{"node", rateOf(cluster.node)},
-                          {"network", rateOf(cluster.network)},
-                          {"to device", copyRate(cluster)},
-                          {"to host", copyRate(cluster)}};
+  result.problem.links = costs.links();
   result.problem.overlapSpeed = {.compute = std::llround(1000 / cluster.overlap.compute),
                                  .transfer = std::llround(1000 / cluster.overlap.communication)};
   for (BlockArgument argument : function.getArguments()) {

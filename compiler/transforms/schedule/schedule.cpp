@@ -7,10 +7,12 @@
 
 #include "compiler/cluster/read_cluster.h"
 #include "compiler/scheduling/algorithms.h"
+#include "compiler/scheduling/choices.h"
 #include "compiler/scheduling/defer.h"
 #include "compiler/scheduling/memory_profile.h"
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/transforms/schedule/instances.h"
+#include "compiler/transforms/schedule/merges.h"
 #include "compiler/transforms/schedule/passes.h"
 #include "compiler/transforms/schedule/time_program.h"
 #include "compiler/transforms/schedule/write_program.h"
@@ -28,8 +30,11 @@ static llvm::Expected<scheduling::Solution> solve(scheduling::Problem &problem, 
   llvm::Expected<scheduling::Solution> program = scheduling::programOrder(problem);
   if (!program || solver.solve == scheduling::programOrder)
     return program;
+  llvm::Expected<scheduling::Resolution> resolved = scheduling::resolve(problem, program->merged);
+  if (!resolved)
+    return resolved.takeError();
   problem.memoryLimit.clear();
-  for (const scheduling::Peak &peak : scheduling::profileMemory(problem, *program).peaks)
+  for (const scheduling::Peak &peak : scheduling::profileMemory(resolved->problem, {program->steps}).peaks)
     problem.memoryLimit.push_back(peak.bytes);
   return solver.solve(problem);
 }
@@ -37,8 +42,9 @@ static llvm::Expected<scheduling::Solution> solve(scheduling::Problem &problem, 
 namespace {
 /// A problem and its solution. `forward` and `eval` are often the same problem, one after the other.
 struct Solved {
-  scheduling::Problem problem;
+  scheduling::Problem problem; ///< without a limit of memory
   scheduling::Solution solution;
+  scheduling::ClassBytes memoryLimit; ///< within which it was solved
 };
 } // namespace
 
@@ -54,14 +60,20 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
   FailureOr<ProjectedFunction> projection = project(function, cluster, layouts, communicators);
   if (failed(projection))
     return failure();
+  addMergeables(function, *projection, cluster, layouts);
   if (!last || last->problem != projection->problem) {
     scheduling::Problem problem = projection->problem;
     llvm::Expected<scheduling::Solution> solution = solve(projection->problem, solver);
     if (!solution)
       return function.emitError() << "cannot be scheduled: " << llvm::toString(solution.takeError());
-    last = Solved{std::move(problem), std::move(*solution)};
+    last = Solved{std::move(problem), std::move(*solution), projection->problem.memoryLimit};
   }
-  scheduling::Instances instances(projection->problem, last->solution, operationsOfEveryInstance(function, *projection),
+  // From here on the problem is one without choices, which is what runs.
+  if (!last->solution.merged.empty())
+    projection = resolveMerges(*projection, last->solution.merged, cluster, layouts);
+  projection->problem.memoryLimit = last->memoryLimit;
+  scheduling::Solution solution{last->solution.steps};
+  scheduling::Instances instances(projection->problem, solution, operationsOfEveryInstance(function, *projection),
                                   plan::instancesOf(function));
   // Program order is the order in which the plan is written.
   if (plan::roleOf(function) == base::ProgramRole::step && solver.solve != scheduling::programOrder)

@@ -209,7 +209,7 @@ bool Reader::readInstance(Operation &operation) {
 
 /// operation NAME `on` LANE (`over` COMMUNICATOR | COST | `reads` BUFFER* | `writes` BUFFER* | `workspace` BYTES* |
 ///                           `after` OPERATION* | `overwrites` BUFFER* | `host` | `packs` | `unpacks` | `blocking` |
-///                           `meets` INSTANCE COORDINATE*)*
+///                           `prefetch` UNIT AHEAD | `meets` INSTANCE COORDINATE*)*
 void Reader::readOperation() {
   StringRef name = next();
   Operation operation;
@@ -240,28 +240,39 @@ void Reader::readOperation() {
       operation.copy = Copy::unpack;
     else if (takeWord("blocking"))
       operation.blocking = true;
-    else
+    else if (takeWord("prefetch")) {
+      int64_t unit = nextInteger();
+      operation.prefetch = {unit, nextInteger()};
+    } else
       problem = ("unexpected '" + words[position] + "'").str();
   }
   result.problem.operations.push_back(operation);
 }
 
-/// mergeable NAME (`limit` BYTES)? (OPERATION (`bytes` N | `time` N | `workspace` BYTES*)*)*
+/// mergeable NAME (`limit` BYTES | `copies` TIME | `once` LINK BYTES)*
+///                (OPERATION (`bytes` N | `packs` TIME BYTES* | `unpacks` TIME BYTES*)*)*
 void Reader::readMergeable() {
   Mergeable &mergeable = result.problem.mergeables.emplace_back();
   mergeable.name = next().str();
-  if (takeWord("limit"))
-    mergeable.mostBytes = nextInteger();
+  for (bool reads = true; reads && position < words.size() && problem.empty();)
+    if (takeWord("limit"))
+      mergeable.mostBytes = nextInteger();
+    else if (takeWord("copies"))
+      mergeable.leastCopyTime = nextInteger();
+    else if (takeWord("once"))
+      mergeable.once.push_back({nextIndex(links), nextInteger()});
+    else
+      reads = false;
   while (position < words.size() && problem.empty()) {
     MergeMember &member = mergeable.members.emplace_back();
     member.operation = nextIndex(operations);
     while (position < words.size() && problem.empty()) {
       if (takeWord("bytes"))
         member.bytes = nextInteger();
-      else if (takeWord("time"))
-        member.packTime = nextInteger();
-      else if (takeWord("workspace"))
-        member.packBytes = nextBytes();
+      else if (takeWord("packs"))
+        member.packTime = nextInteger(), member.sent = nextBytes();
+      else if (takeWord("unpacks"))
+        member.unpackTime = nextInteger(), member.received = nextBytes();
       else
         break;
     }

@@ -13,11 +13,11 @@ plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gr
 // CHECK-SAME: %[[A:arg0]]: {{.*}}, %[[B:arg1]]: {{.*}}, %[[C:arg2]]: {{.*}}, %[[X:arg3]]:
 func.func @units(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0},
                  %c: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 1}, %x: !whole {plan.kind = #plan.kind<input>}) -> (!whole, !flat, !flat, !flat) {
-  // CHECK-NEXT: %[[WB:.*]] = plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 0 :
-  // CHECK-NEXT: %[[WA:.*]] = plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 0 :
+  // CHECK-NEXT: %[[WB:.*]] = plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 0 {plan.prefetch = #plan.prefetch<unit = 0, ahead = 1>} :
+  // CHECK-NEXT: %[[WA:.*]] = plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 0
   // CHECK-NEXT: plan.call "aten.mul.Tensor"(%[[X]], %[[WA]])
   // CHECK-NEXT: plan.call "aten.mul.Tensor"(%{{.*}}, %[[WB]])
-  // CHECK-NEXT: %[[WC:.*]] = plan.all_gather %[[C]] [#plan.axis<"dp">] :
+  // CHECK-NEXT: %[[WC:.*]] = plan.all_gather %[[C]] [#plan.axis<"dp">] {plan.prefetch = #plan.prefetch<unit = 1, ahead = 1>} :
   // CHECK-NEXT: plan.call "aten.mul.Tensor"(%{{.*}}, %[[WC]])
   %wa = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
   %0 = plan.call "aten.mul.Tensor"(%x, %wa) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
@@ -31,8 +31,8 @@ func.func @units(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, pl
   %gc = plan.call "aten.mul.Tensor"(%2, %1) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !addend
   %rc = plan.reduce_scatter %gc [#plan.axis<"dp">] : !addend -> !flat
   %nc = plan.call "meshplan.sgd"(%c, %rc) {parameter = #base.operand<0>, gradient = #base.operand<1>} backward : (!flat, !flat) -> !flat
-  // CHECK-NEXT: %[[WA2:.*]] = plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 1 :
-  // CHECK-NEXT: %[[WB2:.*]] = plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 1 :
+  // CHECK-NEXT: %[[WA2:.*]] = plan.all_gather %[[A]] [#plan.axis<"dp">] bucket 1 {plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>} :
+  // CHECK-NEXT: %[[WB2:.*]] = plan.all_gather %[[B]] [#plan.axis<"dp">] bucket 1
   // CHECK-NEXT: %[[GB:.*]] = plan.call "aten.mul.Tensor"(%{{.*}}, %[[WB2]]){{.*}} backward
   // CHECK-NEXT: %[[GA:.*]] = plan.call "aten.mul.Tensor"(%{{.*}}, %[[WA2]]){{.*}} backward
   // CHECK-NEXT: %[[RB:.*]] = plan.reduce_scatter %[[GB]] [#plan.axis<"dp">] bucket 2 :
@@ -52,8 +52,8 @@ func.func @units(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, pl
 
 // -----
 
-// Replicated parameters: units do not matter, and 64 bytes are two gradients. Without overlap_gradients, their
-// reductions are blocking.
+// Replicated parameters: units do not matter, and the schedule decides which of their gradients travel together, up to
+// 64 bytes. Without overlap_gradients, their reductions are blocking.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp"
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
@@ -62,9 +62,9 @@ plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp"
 func.func @buckets(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0, plan.unit = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0, plan.unit = 1},
                    %c: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["c"], plan.data = 0, plan.unit = 2}, %ga: !addend, %gb: !addend, %gc: !addend)
     -> (!whole {plan.gradient_of = #plan.argument<parameter "a">}, !whole {plan.gradient_of = #plan.argument<parameter "b">}, !whole {plan.gradient_of = #plan.argument<parameter "c">}) {
-  // CHECK-NEXT: plan.all_reduce %arg3 [#plan.axis<"dp">] bucket 0 blocking :
-  // CHECK-NEXT: plan.all_reduce %arg4 [#plan.axis<"dp">] bucket 0 blocking :
-  // CHECK-NEXT: plan.all_reduce %arg5 [#plan.axis<"dp">] blocking :
+  // CHECK-NEXT: plan.all_reduce %arg3 [#plan.axis<"dp">] blocking {plan.mergeable = #plan.mergeable<set = 0, most = 64>} :
+  // CHECK-NEXT: plan.all_reduce %arg4 [#plan.axis<"dp">] blocking {plan.mergeable = #plan.mergeable<set = 0, most = 64>} :
+  // CHECK-NEXT: plan.all_reduce %arg5 [#plan.axis<"dp">] blocking {plan.mergeable = #plan.mergeable<set = 0, most = 64>} :
   %ra = plan.all_reduce %ga [#plan.axis<"dp">] : !addend -> !whole
   %rb = plan.all_reduce %gb [#plan.axis<"dp">] : !addend -> !whole
   %rc = plan.all_reduce %gc [#plan.axis<"dp">] : !addend -> !whole
@@ -73,7 +73,7 @@ func.func @buckets(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = [
 
 // -----
 
-// Without 'bucket' each is alone. Types, axes and statements are kept apart, and so are parameters without a statement.
+// Without 'bucket' there is no limit. Types, axes and statements are kept apart; without a statement each is alone.
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gradients}
 plan.data replicated over [#plan.axis<"dp">] bucket 4096 prefetch 0 as "data dp" {overlap_gradients}
@@ -84,10 +84,14 @@ plan.data replicated over [#plan.axis<"dp">] bucket 4096 prefetch 0 as "data dp"
 !gh = tensor<8xbf16, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK-LABEL: func.func @apart(
 // CHECK-NOT: bucket
-// CHECK: plan.all_reduce %[[FIFTH:arg11]] [#plan.axis<"dp">] bucket 0 :
-// CHECK-NEXT: plan.all_reduce %[[SIXTH:arg12]] [#plan.axis<"dp">] bucket 0 :
-// CHECK-NOT: bucket
-// CHECK: return
+// CHECK: plan.all_reduce %arg7 {{.*}} {plan.mergeable = #plan.mergeable<set = 0, most = 0>}
+// CHECK-NEXT: plan.all_reduce %arg8 {{.*}} {plan.mergeable = #plan.mergeable<set = 0, most = 0>}
+// CHECK-NEXT: plan.all_reduce %arg9 {{.*}} {plan.mergeable = #plan.mergeable<set = 1, most = 4096>}
+// CHECK-NEXT: plan.all_reduce %arg10 {{.*}} {plan.mergeable = #plan.mergeable<set = 2, most = 4096>}
+// CHECK-NEXT: plan.all_reduce %arg11 {{.*}} {plan.mergeable = #plan.mergeable<set = 3, most = 4096>}
+// CHECK-NEXT: plan.all_reduce %arg13 [#plan.axis<"dp">] :
+// CHECK-NEXT: plan.all_reduce %arg12 {{.*}} {plan.mergeable = #plan.mergeable<set = 3, most = 4096>}
+// CHECK-NEXT: return
 func.func @apart(%a: !w {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %b: !w {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0}, %c: !h {plan.kind = #plan.kind<parameter>, plan.names = ["c"], plan.data = 1},
                  %d: !w {plan.kind = #plan.kind<parameter>, plan.names = ["d"], plan.data = 1}, %e: !w {plan.kind = #plan.kind<parameter>, plan.names = ["e"], plan.data = 1}, %f: !w {plan.kind = #plan.kind<parameter>, plan.names = ["f"], plan.data = 1}, %g: !w {plan.kind = #plan.kind<parameter>, plan.names = ["g"]},
                  %ga: !gw, %gb: !gw, %gc: !gh, %gd: !gt, %ge: !gw, %gf: !gw, %gg: !gw)
@@ -113,8 +117,8 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gra
 // CHECK-LABEL: func.func @updates(
 func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0}, %na: !flat, %nb: !flat)
     -> (!whole {plan.updates = #plan.argument<parameter "a">}, !whole {plan.updates = #plan.argument<parameter "b">}) {
-  // CHECK-NEXT: %[[A:.*]] = plan.all_gather %arg2 [#plan.axis<"dp">] bucket 0 :
-  // CHECK-NEXT: %[[B:.*]] = plan.all_gather %arg3 [#plan.axis<"dp">] bucket 0 :
+  // CHECK-NEXT: %[[A:.*]] = plan.all_gather %arg2 [#plan.axis<"dp">] bucket 0
+  // CHECK-NEXT: %[[B:.*]] = plan.all_gather %arg3 [#plan.axis<"dp">] bucket 0
   // CHECK-NEXT: plan.call "meshplan.assign"(%arg0, %[[A]])
   // CHECK-NEXT: plan.call "meshplan.assign"(%arg1, %[[B]])
   %wa = plan.all_gather %na [#plan.axis<"dp">] : !flat -> !whole
@@ -158,11 +162,11 @@ plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {overlap_gr
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
 // CHECK-LABEL: func.func @passes(
-// CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 0 :
-// CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 0 :
+// CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 0
+// CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 0
 // CHECK: plan.call "aten.mul.Tensor"({{.*}}) {{.*}} backward
-// CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 1 :
-// CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 1 :
+// CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 1
+// CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 1
 func.func @passes(%a: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.data = 0, plan.unit = 0},
                   %x: !whole {plan.kind = #plan.kind<input>}) {
   %wa = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
@@ -215,7 +219,7 @@ func.func @alone(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"
 
 // -----
 
-// A collective whose result is the gradient of two parameters counts once: 64 bytes have room for it and the next one.
+// A collective whose result is the gradient of two parameters is in one set.
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {overlap_gradients}
 !whole = tensor<8xf32, #plan.sharding<[{}]>>
@@ -224,8 +228,8 @@ plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {
 func.func @shared(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0},
                   %c: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["c"], plan.data = 0}, %gab: !addend, %gc: !addend)
     -> (!whole {plan.gradient_of = #plan.argument<parameter "a">}, !whole {plan.gradient_of = #plan.argument<parameter "b">}, !whole {plan.gradient_of = #plan.argument<parameter "c">}) {
-  // CHECK-NEXT: plan.all_reduce %arg3 [#plan.axis<"dp">] bucket 0 :
-  // CHECK-NEXT: plan.all_reduce %arg4 [#plan.axis<"dp">] bucket 0 :
+  // CHECK-NEXT: plan.all_reduce %arg3 [#plan.axis<"dp">] {plan.mergeable = #plan.mergeable<set = 0, most = 64>} :
+  // CHECK-NEXT: plan.all_reduce %arg4 [#plan.axis<"dp">] {plan.mergeable = #plan.mergeable<set = 0, most = 64>} :
   %rab = plan.all_reduce %gab [#plan.axis<"dp">] : !addend -> !whole
   %rc = plan.all_reduce %gc [#plan.axis<"dp">] : !addend -> !whole
   return %rab, %rab, %rc : !whole, !whole, !whole
@@ -268,8 +272,66 @@ plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {overlap_gr
 
 // CHECK-LABEL: func.func @at_use(
 func.func @at_use(%w: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.data = 0}, %x: !whole) -> !whole {
-  // CHECK: plan.all_gather %arg0 [#plan.axis<"dp">] blocking :
+  // CHECK: plan.all_gather %arg0 [#plan.axis<"dp">] blocking {plan.prefetch = #plan.prefetch<unit = 0, ahead = 0>} :
   %0 = plan.all_gather %w [#plan.axis<"dp">] : !flat -> !whole
   %1 = plan.call "aten.mul.Tensor"(%x, %0) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   return %1 : !whole
+}
+
+// -----
+
+// Contiguous gradients have one place in memory, so that their buckets are decided here: two of 32 bytes. So are those
+// of what the optimizer reads on the host.
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+plan.data replicated over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {overlap_gradients, contiguous_gradients}
+plan.data gradients over [#plan.axis<"dp">] bucket 64 prefetch 0 as "data dp" {overlap_gradients, offload_optimizer}
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+!addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+// CHECK-LABEL: func.func @decided(
+// CHECK-NOT: plan.mergeable
+// CHECK: plan.all_reduce %arg5 [#plan.axis<"dp">] bucket 0 :
+// CHECK-NEXT: plan.all_reduce %arg6 [#plan.axis<"dp">] bucket 0 :
+// CHECK-NEXT: plan.all_reduce %arg7 [#plan.axis<"dp">] :
+// CHECK-NEXT: plan.reduce_scatter %arg8 [#plan.axis<"dp">] bucket 1 :
+// CHECK-NEXT: plan.reduce_scatter %arg9 [#plan.axis<"dp">] bucket 1 :
+func.func @decided(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0},
+                   %c: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["c"], plan.data = 0}, %d: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["d"], plan.data = 1},
+                   %e: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["e"], plan.data = 1}, %ga: !addend, %gb: !addend, %gc: !addend, %gd: !addend, %ge: !addend)
+    -> (!whole {plan.gradient_of = #plan.argument<parameter "a">}, !whole {plan.gradient_of = #plan.argument<parameter "b">}, !whole {plan.gradient_of = #plan.argument<parameter "c">},
+        !flat {plan.gradient_of = #plan.argument<parameter "d">}, !flat {plan.gradient_of = #plan.argument<parameter "e">}) {
+  %ra = plan.all_reduce %ga [#plan.axis<"dp">] : !addend -> !whole
+  %rb = plan.all_reduce %gb [#plan.axis<"dp">] : !addend -> !whole
+  %rc = plan.all_reduce %gc [#plan.axis<"dp">] : !addend -> !whole
+  %rd = plan.reduce_scatter %gd [#plan.axis<"dp">] : !addend -> !flat
+  %re = plan.reduce_scatter %ge [#plan.axis<"dp">] : !addend -> !flat
+  return %ra, %rb, %rc, %rd, %re : !whole, !whole, !whole, !flat, !flat
+}
+
+// -----
+
+// The pieces of a unit with a limit: each pass has a set of its own for gathers, and one for gradients.
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+plan.data parameters over [#plan.axis<"dp">] bucket 64 prefetch 1 as "data dp" {overlap_gradients}
+!flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+!addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
+// CHECK-LABEL: func.func @pieces(
+// CHECK-NOT: bucket
+// CHECK-COUNT-2: plan.all_gather {{.*}}plan.mergeable = #plan.mergeable<set = 0, most = 64>
+// CHECK-COUNT-2: plan.all_gather {{.*}}plan.mergeable = #plan.mergeable<set = 1, most = 64>
+// CHECK-COUNT-2: plan.reduce_scatter {{.*}}plan.mergeable = #plan.mergeable<set = 2, most = 64>
+func.func @pieces(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0, plan.unit = 0},
+                  %b: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0, plan.unit = 0},
+                  %x: !whole {plan.kind = #plan.kind<input>}, %ga: !addend, %gb: !addend)
+    -> (!flat {plan.gradient_of = #plan.argument<parameter "a">}, !flat {plan.gradient_of = #plan.argument<parameter "b">}) {
+  %wa = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
+  %wb = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
+  %0 = plan.call "aten.mul.Tensor"(%wa, %wb) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
+  %wa2 = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
+  %wb2 = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
+  %1 = plan.call "aten.mul.Tensor"(%wa2, %wb2) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !whole
+  %ra = plan.reduce_scatter %ga [#plan.axis<"dp">] : !addend -> !flat
+  %rb = plan.reduce_scatter %gb [#plan.axis<"dp">] : !addend -> !flat
+  return %ra, %rb : !flat, !flat
 }

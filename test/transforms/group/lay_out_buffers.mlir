@@ -19,9 +19,9 @@ func.func @step(%bias: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["
                 %w1: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["w1"], plan.data = 0, plan.unit = 0},
                 %w2: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["w2"], plan.data = 0, plan.unit = 0},
                 %x: !whole {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (!flat, !flat) attributes {plan.role = #base.role<step>} {
-  // CHECK-NEXT: plan.all_gather %[[W1]] [#plan.axis<"dp">] bucket 1 :
-  // CHECK-NEXT: plan.all_gather %[[W2]] [#plan.axis<"dp">] bucket 1 :
-  // CHECK-NEXT: plan.all_gather %[[BIAS]] [#plan.axis<"dp">] bucket 1 :
+  // CHECK-NEXT: plan.all_gather %[[W1]] [#plan.axis<"dp">] bucket 1
+  // CHECK-NEXT: plan.all_gather %[[W2]] [#plan.axis<"dp">] bucket 1
+  // CHECK-NEXT: plan.all_gather %[[BIAS]] [#plan.axis<"dp">] bucket 1
   // CHECK-NEXT: plan.call "aten.mul.Tensor"
   %wb = plan.all_gather %bias [#plan.axis<"dp">] : !flat -> !whole
   %0 = plan.call "aten.mul.Tensor"(%x, %wb) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
@@ -29,8 +29,8 @@ func.func @step(%bias: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["
   %1 = plan.call "aten.mul.Tensor"(%0, %a) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
   %b = plan.all_gather %w2 [#plan.axis<"dp">] : !flat -> !whole
   %2 = plan.call "aten.mul.Tensor"(%1, %b) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
-  // CHECK: plan.all_gather %[[W1]] [#plan.axis<"dp">] bucket 2 :
-  // CHECK-NEXT: plan.all_gather %[[W2]] [#plan.axis<"dp">] bucket 2 :
+  // CHECK: plan.all_gather %[[W1]] [#plan.axis<"dp">] bucket 2
+  // CHECK-NEXT: plan.all_gather %[[W2]] [#plan.axis<"dp">] bucket 2
   // CHECK-NEXT: plan.call "aten.mul.Tensor"({{.*}}backward
   %b2 = plan.all_gather %w2 [#plan.axis<"dp">] : !flat -> !whole
   %gb = plan.call "aten.mul.Tensor"(%2, %b2) {self = #base.operand<0>, other = #base.operand<1>} backward : (!whole, !whole) -> !addend
@@ -48,8 +48,8 @@ func.func @step(%bias: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["
 // CHECK-LABEL: func.func @forward(
 // CHECK-SAME: plan.storage = #plan.storage<name = "parameters from w1", position = 2, registered = true>
 // CHECK-SAME: plan.storage = #plan.storage<name = "parameters from w1", position = 0, registered = true>
-// CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 0 :
-// CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 0 :
+// CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 0
+// CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 0
 func.func @forward(%bias: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["bias"], plan.data = 0, plan.unit = 0},
                    %w1: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["w1"], plan.data = 0, plan.unit = 0}) -> !whole {
   %a = plan.all_gather %bias [#plan.axis<"dp">] : !flat -> !whole
@@ -76,9 +76,9 @@ plan.data parameters over [#plan.axis<"dp">] bucket 64 prefetch 1 as "data dp" {
 // CHECK-LABEL: func.func @step(
 func.func @step(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0},
                 %c: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["c"], plan.data = 0}) -> (!whole, !whole, !whole) attributes {plan.role = #base.role<step>} {
-  // CHECK: plan.all_gather %arg2 [#plan.axis<"dp">] :
-  // CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 0 :
-  // CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 0 :
+  // CHECK: plan.all_gather %arg2 [#plan.axis<"dp">] {plan.prefetch = #plan.prefetch<unit = 0, ahead = 1>} :
+  // CHECK-NEXT: plan.all_gather %arg0 [#plan.axis<"dp">] bucket 0
+  // CHECK-NEXT: plan.all_gather %arg1 [#plan.axis<"dp">] bucket 0
   %0 = plan.all_gather %c [#plan.axis<"dp">] : !flat -> !whole
   %1 = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
   %2 = plan.all_gather %b [#plan.axis<"dp">] : !flat -> !whole
@@ -158,8 +158,8 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_
 // CHECK-LABEL: func.func @updates(
 func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0}, %b: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0}, %na: !flat, %nb: !flat)
     -> (!whole {plan.updates = #plan.argument<parameter "a">}, !whole {plan.updates = #plan.argument<parameter "b">}) {
-  // CHECK-NEXT: %[[A:.*]] = plan.all_gather %arg2 [#plan.axis<"dp">] bucket 0 : {{.*}} into %arg0 :
-  // CHECK-NEXT: %[[B:.*]] = plan.all_gather %arg3 [#plan.axis<"dp">] bucket 0 : {{.*}} into %arg1 :
+  // CHECK-NEXT: %[[A:.*]] = plan.all_gather %arg2 [#plan.axis<"dp">] bucket 0 {{.*}} into %arg0 :
+  // CHECK-NEXT: %[[B:.*]] = plan.all_gather %arg3 [#plan.axis<"dp">] bucket 0 {{.*}} into %arg1 :
   // CHECK-NEXT: return %[[A]], %[[B]]
   %wa = plan.all_gather %na [#plan.axis<"dp">] : !flat -> !whole
   %0 = plan.call "meshplan.assign"(%a, %wa) {self = #base.operand<0>, source = #base.operand<1>} backward : (!whole, !whole) -> !whole

@@ -9,7 +9,8 @@ using namespace meshplan::scheduling;
 using testing::ElementsAre;
 
 /// Two gradients that are reduced, and a third one that depends on the first reduction.
-static constexpr const char *gradients = R"(
+static constexpr const char *gradients =
+    R"(
 lane compute
 lane dp collectives
 lane tp collectives
@@ -29,8 +30,10 @@ operation make_b on compute duration 5 reads x writes b
 operation sum_b on dp over dp latency 8 moves wire 20 reads b writes rb
 operation sum_c on dp over dp latency 8 reads ra writes rc
 operation other on tp over tp reads x
-mergeable gradients limit 30 sum_a bytes 10 time 1 workspace 20 sum_b bytes 20 time 2 workspace 40 sum_c bytes 0
-)";
+)"
+    "mergeable gradients limit 30 copies 2 once wire 4 "
+    "sum_a bytes 10 packs 1 10 unpacks 2 11 sum_b bytes 20 packs 0 20 unpacks 3 21 "
+    "sum_c bytes 0 packs 0 0 unpacks 0 0\n";
 
 static Resolution resolved(std::vector<std::vector<unsigned>> merged) {
   llvm::Expected<Resolution> result = resolve(parse(gradients).problem, merged);
@@ -44,19 +47,49 @@ static std::string refusal(std::vector<std::vector<unsigned>> merged) {
   return message(resolve(problem, merged).takeError());
 }
 
-TEST(Resolve, MergesIntoOne) {
+TEST(Resolve, MergesIntoOneWithItsCopies) {
   Resolution result = resolved({{1, 4}});
   EXPECT_EQ(message(result.problem.check()), "");
-  EXPECT_THAT(result.members, ElementsAre(ElementsAre(0), ElementsAre(3), ElementsAre(1, 4), ElementsAre(2),
-                                          ElementsAre(5), ElementsAre(6)));
-  const Operation &both = result.problem.operations[2];
-  EXPECT_EQ(both.name, "sum_a + sum_b");
-  EXPECT_EQ(both.latency, 8 + 1 + 2);
-  ASSERT_EQ(both.transfers.size(), 1u);
-  EXPECT_EQ(both.transfers[0].bytes, 30);
-  EXPECT_THAT(both.consumed, ElementsAre(1, 2));
-  EXPECT_THAT(both.produced, ElementsAre(3, 4));
-  EXPECT_THAT(both.workspace, ElementsAre(3 + 20 + 40));
+  EXPECT_THAT(result.members, ElementsAre(ElementsAre(0), ElementsAre(3), ElementsAre(1, 4), ElementsAre(1, 4),
+                                          ElementsAre(1, 4), ElementsAre(2), ElementsAre(5), ElementsAre(6)));
+  const std::vector<Operation> &operations = result.problem.operations;
+  const std::vector<Buffer> &buffers = result.problem.buffers;
+  ASSERT_EQ(buffers.size(), 8u);
+  EXPECT_EQ(buffers[6], (Buffer{.name = "sent of sum_a + sum_b", .bytes = {30}}));
+  EXPECT_EQ(buffers[7], (Buffer{.name = "received of sum_a + sum_b", .bytes = {32}}));
+  EXPECT_EQ(operations[2].name, "pack sum_a + sum_b");
+  EXPECT_EQ(operations[2].copy, Copy::pack);
+  EXPECT_EQ(operations[2].duration, 2) << "that of the smallest copy";
+  EXPECT_THAT(operations[2].consumed, ElementsAre(1, 2));
+  EXPECT_THAT(operations[2].produced, ElementsAre(6));
+  EXPECT_EQ(operations[3].name, "sum_a + sum_b");
+  EXPECT_EQ(operations[3].latency, 8);
+  EXPECT_THAT(operations[3].transfers, ElementsAre(Transfer{0, 10 + 20 - 4}));
+  EXPECT_THAT(operations[3].consumed, ElementsAre(6));
+  EXPECT_THAT(operations[3].produced, ElementsAre(7));
+  EXPECT_THAT(operations[3].workspace, ElementsAre(3));
+  EXPECT_EQ(operations[4].copy, Copy::unpack);
+  EXPECT_EQ(operations[4].duration, 2 + 3);
+  EXPECT_THAT(operations[4].consumed, ElementsAre(7));
+  EXPECT_THAT(operations[4].produced, ElementsAre(3, 4));
+}
+
+TEST(Resolve, WithoutCopiesReadsAndWritesTheTensors) {
+  Problem problem = parse(gradients).problem;
+  for (MergeMember &member : problem.mergeables[0].members)
+    member.sent = member.received = {};
+  Resolution result = llvm::cantFail(resolve(problem, {{1, 4}}));
+  ASSERT_EQ(result.problem.operations.size(), 6u);
+  EXPECT_THAT(result.problem.operations[2].consumed, ElementsAre(1, 2));
+  EXPECT_THAT(result.problem.operations[2].produced, ElementsAre(3, 4));
+}
+
+TEST(Resolve, WhatComesAfterAMergedOneComesAfterItsReadsAndItsEnd) {
+  Problem problem = parse(gradients).problem;
+  problem.operations[6].after = {1};
+  Resolution result = llvm::cantFail(resolve(problem, {{1, 4}}));
+  EXPECT_THAT(result.problem.operations[7].after, ElementsAre(2, 4)) << "pack and unpack";
+  EXPECT_EQ(message(result.problem.check()), "");
 }
 
 TEST(Resolve, NothingMergedIsTheProblem) {
@@ -84,21 +117,25 @@ TEST(Resolve, StepsNameTheMergedProblem) {
   solution.merged = {{1, 4}};
   for (auto [kind, index] : {std::pair(StepKind::run, 0),
                              {StepKind::run, 1},
-                             {StepKind::start, 2},
-                             {StepKind::wait, 2},
+                             {StepKind::run, 2},
                              {StepKind::free, 1},
                              {StepKind::free, 2},
-                             {StepKind::run, 3},
-                             {StepKind::start, 4},
-                             {StepKind::wait, 4},
-                             {StepKind::start, 5},
-                             {StepKind::wait, 5}})
+                             {StepKind::start, 3},
+                             {StepKind::wait, 3},
+                             {StepKind::free, 6},
+                             {StepKind::run, 4},
+                             {StepKind::free, 7},
+                             {StepKind::run, 5},
+                             {StepKind::start, 6},
+                             {StepKind::wait, 6},
+                             {StepKind::start, 7},
+                             {StepKind::wait, 7}})
     solution.steps.push_back({kind, static_cast<unsigned>(index)});
   EXPECT_EQ(message(verify(text.problem, solution)), "");
   Resolution result = resolved(solution.merged);
-  EXPECT_EQ(simulate(result.problem, {solution.steps}).makespan, 5 + 5 + (8 + 3 + 30) + 1 + 8);
-  // x, a, b, both results, workspace and buffers of packing.
-  EXPECT_EQ(profileMemory(result.problem, {solution.steps}).peaks[0].bytes, 1 + 10 + 20 + 10 + 20 + 3 + 60);
+  EXPECT_EQ(simulate(result.problem, {solution.steps}).makespan, 5 + 5 + 2 + (8 + 26) + 5 + 1 + 8);
+  // x, what is sent and received, and the workspace.
+  EXPECT_EQ(profileMemory(result.problem, {solution.steps}).peaks[0].bytes, 1 + 30 + 32 + 3);
   solution.merged = {{1, 6}};
   EXPECT_THAT(message(verify(text.problem, solution)), testing::StartsWith("V10: "));
 }
@@ -118,5 +155,15 @@ TEST(Check, K10WhatMayBeMerged) {
   EXPECT_EQ(after([](Problem &p) { p.mergeables[0].members[1].operation = 1; }),
             "K10: 'gradients' may not merge 'sum_a', which is merged in another list or twice");
   EXPECT_EQ(after([](Problem &p) { p.mergeables[0].members[1].packTime = -1; }),
-            "K10: 'gradients' may not merge 'sum_b' at negative costs, or without sizes for each rank class");
+            "K10: 'gradients' may not merge 'sum_b' at negative costs");
+  std::string sizes = "K10: 'gradients' may not merge 'sum_a' and 'sum_b', which are copied with sizes for each rank "
+                      "class both, or not at all";
+  EXPECT_EQ(after([](Problem &p) { p.mergeables[0].members[1].sent = {}; }), sizes);
+  EXPECT_EQ(after([](Problem &p) { p.mergeables[0].members[1].received = {1, 2}; }), sizes);
+  EXPECT_EQ(after([](Problem &p) { p.mergeables[0].once = {{1, 4}}; }),
+            "K10: 'gradients' may not merge at negative costs, or over links that do not exist");
+  EXPECT_EQ(after([](Problem &p) { p.mergeables[0].leastCopyTime = -1; }),
+            "K10: 'gradients' may not merge at negative costs, or over links that do not exist");
+  EXPECT_EQ(after([](Problem &p) { p.operations[1].overwritten = {1}; }),
+            "K10: 'gradients' may not merge 'sum_a', which overwrites a buffer");
 }

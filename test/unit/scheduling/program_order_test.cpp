@@ -1,6 +1,7 @@
 //===- program_order_test.cpp - a solution in program order ---------------===//
 
 #include "compiler/scheduling/algorithms.h"
+#include "compiler/scheduling/choices.h"
 #include "test/unit/scheduling/problem_fixture.h"
 #include "test/unit/scheduling/random_problem.h"
 
@@ -13,6 +14,7 @@ static std::string solve(llvm::StringRef text) {
   if (!solution)
     return llvm::toString(solution.takeError());
   std::string steps;
+  problem = llvm::cantFail(resolve(problem, solution->merged)).problem;
   for (Step step : solution->steps)
     steps += (llvm::Twine(steps.empty() ? "" : ", ") + describe(problem, step)).str();
   return steps;
@@ -161,6 +163,105 @@ TEST(ProgramOrder, StartsWhatPermanentBuffersFeedAtItsPlace) {
 operation gather on communication over tp reads x writes y
 )"),
             "start gather, wait gather, free y");
+}
+
+/// Parameters of three units, which are read one after the other; the second again in the end, as in a backward pass.
+static std::string units(const std::string &ahead) {
+  return R"(
+lane compute
+lane communication collectives
+communicator dp 0:(1)2
+buffer x 1 permanent
+buffer a 1 permanent
+buffer b 1 permanent
+buffer c 1 permanent
+buffer ga 2
+buffer gb 2
+buffer gc 2
+buffer again 2
+operation gather_a on communication over dp reads a writes ga prefetch 0 )" +
+         ahead + R"(
+operation a1 on compute reads ga
+operation a2 on compute reads ga
+operation gather_b on communication over dp reads b writes gb prefetch 1 )" +
+         ahead + R"(
+operation b1 on compute reads gb
+operation gather_c on communication over dp reads c writes gc prefetch 2 )" +
+         ahead + R"(
+operation c1 on compute reads gc
+operation c2 on compute reads gc
+operation gather_again on communication over dp reads b writes again prefetch 3 )" +
+         ahead + R"(
+operation b2 on compute reads again
+)";
+}
+
+TEST(ProgramOrder, GathersUnitsAheadOfTheirReaders) {
+  EXPECT_EQ(solve(units("0")), "start gather_a, wait gather_a, run a1, run a2, free ga, start gather_b, wait gather_b, "
+                               "run b1, free gb, start gather_c, wait gather_c, run c1, run c2, free gc, "
+                               "start gather_again, wait gather_again, run b2, free again");
+  EXPECT_EQ(solve(units("1")), "start gather_a, start gather_b, wait gather_a, run a1, run a2, free ga, "
+                               "start gather_c, wait gather_b, run b1, free gb, start gather_again, wait gather_c, "
+                               "run c1, run c2, free gc, wait gather_again, run b2, free again");
+  EXPECT_EQ(solve(units("2")), "start gather_a, start gather_b, start gather_c, wait gather_a, run a1, run a2, "
+                               "free ga, start gather_again, wait gather_b, run b1, free gb, wait gather_c, run c1, "
+                               "run c2, free gc, wait gather_again, run b2, free again");
+}
+
+TEST(ProgramOrder, GathersAheadWithWhatTheGatherNeeds) {
+  // A unit of two gathers: of a converted parameter, and of one that is copied to the device before.
+  EXPECT_EQ(solve(R"(
+lane compute
+lane communication collectives
+lane bus copies
+communicator dp 0:(1)2
+buffer a 1 permanent
+buffer b 1 permanent
+buffer c 1 permanent host
+buffer ga 2
+buffer h 1
+buffer gh 2
+buffer d 1
+buffer gd 2
+operation gather_a on communication over dp reads a writes ga prefetch 0 1
+operation first on compute reads ga
+operation second on compute reads ga
+operation convert on compute reads b writes h
+operation gather_b on communication over dp reads h writes gh prefetch 1 1
+operation copy on bus reads c writes d
+operation gather_c on communication over dp reads d writes gd prefetch 1 1
+operation third on compute reads gh
+operation fourth on compute reads gd
+)"),
+            "start gather_a, run convert, start gather_b, start copy, wait copy, start gather_c, wait gather_a, "
+            "run first, run second, free ga, wait gather_b, free h, run third, free gh, wait gather_c, free d, "
+            "run fourth, free gd");
+}
+
+TEST(ProgramOrder, GathersWhatIsMergedAhead) {
+  // What is copied out of a buffer is first read by those that read the copies.
+  std::string merged = solve(R"(
+lane compute
+lane communication collectives
+communicator dp 0:(1)2
+buffer a 1 permanent
+buffer b 1 permanent
+buffer c 1 permanent
+buffer ga 2
+buffer gb 2
+buffer gc 2
+operation gather_a on communication over dp reads a writes ga prefetch 0 1
+operation gather_b on communication over dp reads b writes gb prefetch 0 1
+operation first on compute reads ga
+operation second on compute reads gb
+operation gather_c on communication over dp reads c writes gc prefetch 1 1
+operation third on compute reads gc
+mergeable gathers limit 4 gather_a bytes 2 packs 0 1 unpacks 0 2 gather_b bytes 2 packs 0 1 unpacks 0 2
+)");
+  std::string both = "gather_a + gather_b";
+  EXPECT_EQ(merged, "run pack " + both + ", start " + both + ", start gather_c, wait " + both + ", free sent of " +
+                        both + ", run unpack " + both + ", free received of " + both +
+                        ", run first, free ga, run second, free gb, wait gather_c, run third, free gc");
 }
 
 TEST(ProgramOrder, SolvesEveryConsistentProblem) {

@@ -126,30 +126,53 @@ buffer x 1 permanent
     text += "buffer g" + name + " 4\nbuffer r" + name + " 4 kept\noperation make" + name +
             " on compute duration 10 reads x writes g" + name + "\noperation sum" + name + " on dp over dp latency " +
             std::to_string(latency) + " moves wire 4 reads g" + name + " writes r" + name + "\n";
-    mergeable += " sum" + name + " bytes 4 time " + std::to_string(packTime);
+    mergeable += " sum" + name + " bytes 4 packs " + std::to_string(packTime) + " 4 unpacks 0 4";
   }
   return parse(text + mergeable + "\n").problem;
 }
 
-TEST(Search, MergesWhatIsMostlyLatency) {
+TEST(Solvers, MergeWhatIsMostlyLatency) {
   // One by one, each takes 104: 10 + 4 * 104. All together: 40 + 100 + 16. The first alone, then the others: 10 + 104 +
   // 100 + 12.
   Problem problem = gradientSums(100, 0);
-  Solution solution = solved("search", problem);
-  EXPECT_THAT(solution.merged, ElementsAre(ElementsAre(1, 3, 5, 7)));
-  EXPECT_EQ(makespanOf(problem, solution), 156);
+  for (const char *name : {"list", "search"}) {
+    Solution solution = solved(name, problem);
+    EXPECT_THAT(solution.merged, ElementsAre(ElementsAre(1, 3, 5, 7))) << name;
+    EXPECT_EQ(makespanOf(problem, solution), 156) << name;
+  }
 }
 
-TEST(Search, DoesNotMergeWhatOverlaps) {
-  EXPECT_THAT(solved("search", gradientSums(2, 0)).merged, testing::IsEmpty());
-  EXPECT_THAT(solved("search", gradientSums(100, 200)).merged, testing::IsEmpty()) << "packing costs more";
+TEST(Solvers, DoNotMergeWhatOverlaps) {
+  for (const char *name : {"list", "search"}) {
+    EXPECT_THAT(solved(name, gradientSums(2, 0)).merged, testing::IsEmpty()) << name;
+    EXPECT_THAT(solved(name, gradientSums(100, 200)).merged, testing::IsEmpty()) << "copies cost more: " << name;
+  }
 }
 
-TEST(Search, KeepsToTheLimitOfMerging) {
+TEST(Solvers, KeepToTheLimitOfMerging) {
   Problem problem = gradientSums(100, 0);
   problem.mergeables[0].mostBytes = 8;
-  Solution solution = solved("search", problem);
-  EXPECT_THAT(solution.merged, ElementsAre(ElementsAre(1, 3), ElementsAre(5, 7)));
+  for (const char *name : {"program", "list", "search"}) {
+    Solution solution = solved(name, problem);
+    EXPECT_THAT(solution.merged, ElementsAre(ElementsAre(1, 3), ElementsAre(5, 7))) << name;
+  }
+}
+
+TEST(Program, MergesUpToTheLimit) {
+  Problem problem = gradientSums(100, 1);
+  EXPECT_THAT(solved("program", problem).merged, testing::IsEmpty()) << "there is no limit";
+  problem.mergeables[0].mostBytes = 12;
+  EXPECT_THAT(solved("program", problem).merged, ElementsAre(ElementsAre(1, 3, 5)));
+  // The third sum depends on the first.
+  problem.operations[4].after = {1};
+  EXPECT_THAT(solved("program", problem).merged, ElementsAre(ElementsAre(3, 5)));
+}
+
+TEST(List, DoesNotCopyWhatIsLargeToTravelWithSmallOnes) {
+  // The second sum transfers for as long as many latencies.
+  Problem problem = gradientSums(100, 0);
+  problem.operations[3].transfers[0].bytes = 4000;
+  EXPECT_THAT(solved("list", problem).merged, ElementsAre(ElementsAre(1, 5, 7)));
 }
 
 TEST(Solvers, HideMostOfTheCommunicationOfATrainingStep) {

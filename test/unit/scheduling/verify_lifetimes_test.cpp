@@ -27,6 +27,16 @@ operation gather on communication over tp reads x writes y
             "V2: operation 'gather' is never waited for");
 }
 
+TEST(VerifyLifetimes, V2WhatIsBlockingIsWaitedForWhereItStarts) {
+  std::string problem = std::string(twoLanes) + R"(buffer y 1 kept
+operation gather on communication over tp reads x writes y blocking
+operation a on compute reads x
+)";
+  EXPECT_EQ(verifyText(problem, "start gather\nwait gather\nrun a\n"), "");
+  EXPECT_EQ(verifyText(problem, "start gather\nrun a\nwait gather\n"),
+            "V2: step 'run a' comes before the wait for 'gather', which is waited for where it starts");
+}
+
 TEST(VerifyLifetimes, V3DependenciesAreOver) {
   EXPECT_EQ(verifyText(mlp, "start reduce\n"), "V3: step 'start reduce' comes before 'linear' is over");
   EXPECT_EQ(verifyText(mlp, "run linear\nstart reduce\nrun reshape\n"),

@@ -1,0 +1,48 @@
+//===- operation_costs.h - times of collectives and copies ------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_OPERATION_COSTS_H
+#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_OPERATION_COSTS_H
+
+#include "compiler/cluster/estimate.h"
+#include "compiler/scheduling/problem.h"
+#include "compiler/transforms/schedule/layout_table.h"
+
+namespace meshplan {
+
+/// The links of every program, as indices into Problem::links.
+inline constexpr unsigned nodeLink = 0, networkLink = 1;
+/// A bus between device and host carries as much in one direction while it carries copies in the other.
+inline constexpr unsigned toDeviceLink = 2, toHostLink = 3;
+
+int64_t toNanoseconds(double seconds);
+
+/// Times of collectives and of their copies on a cluster. Refers to the cluster and the layouts. Not thread safe.
+class OperationCosts {
+public:
+  OperationCosts(const Cluster &cluster, LayoutTable &layouts) : cluster(cluster), layouts(layouts), rates(links()) {}
+
+  /// The links that setCollective and setTransfer name.
+  std::vector<scheduling::Link> links() const;
+
+  /// Sets latency and transfers of an operation that takes `seconds` alone: the latency of its link, and as many bytes
+  /// as the link moves in the rest. An attained time is longer than that of the bytes alone, so these may be more than
+  /// the operation moves.
+  void setTransfer(scheduling::Operation &operation, double seconds, unsigned link, double latency) const;
+
+  /// The same for a collective over a communicator of the list, of which a rank sends this number of bytes.
+  void setCollective(scheduling::Operation &operation, base::CollectiveKind kind, double bytes,
+                     llvm::ArrayRef<scheduling::Communicator> communicators);
+
+  /// Nanoseconds to copy as many bytes on a rank: into the buffer of a collective, out of it, or as a slice.
+  int64_t timeOfCopy(int64_t bytes) const;
+
+private:
+  const Cluster &cluster;
+  LayoutTable &layouts;
+  std::vector<scheduling::Link> rates;
+  llvm::DenseMap<unsigned, GroupSpread> groups; ///< by communicator
+};
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_OPERATION_COSTS_H

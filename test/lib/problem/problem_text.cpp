@@ -471,16 +471,20 @@ void Writer::writeMergeable(const Mergeable &mergeable) {
   out << "mergeable " << mergeable.name;
   if (mergeable.mostBytes != 0)
     out << " limit " << mergeable.mostBytes;
+  if (mergeable.leastCopyTime != 0)
+    out << " copies " << mergeable.leastCopyTime;
+  for (const Transfer &transfer : mergeable.once)
+    out << " once " << problem.links[transfer.link].name << ' ' << transfer.bytes;
   for (const MergeMember &member : mergeable.members) {
     out << ' ' << problem.operations[member.operation].name;
     if (member.bytes != 0)
       out << " bytes " << member.bytes;
-    if (member.packTime != 0)
-      out << " time " << member.packTime;
-    if (!member.packBytes.empty()) {
-      out << " workspace";
-      writeNumbers(member.packBytes);
-    }
+    for (auto [word, time, copied] : {std::tuple(" packs ", member.packTime, &member.sent),
+                                      {" unpacks ", member.unpackTime, &member.received}})
+      if (time != 0 || !copied->empty()) {
+        out << word << time;
+        writeNumbers(*copied);
+      }
   }
   out << '\n';
 }

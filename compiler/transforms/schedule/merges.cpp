@@ -106,8 +106,7 @@ std::vector<Mergeable> Merges::find(func::FuncOp function) {
     if (set.members.size() < 2)
       continue;
     set.name = ("set " + Twine(key.first) + (key.second ? "" : " of the last instance")).str();
-    set.leastCopyTime =
-        costs.timeOfCopy(1);
+    set.leastCopyTime = costs.timeOfCopy(1);
     set.once = onceOf(set.members);
     mergeables.push_back(std::move(set));
   }

@@ -479,8 +479,8 @@ void Writer::writeMergeable(const Mergeable &mergeable) {
     out << ' ' << problem.operations[member.operation].name;
     if (member.bytes != 0)
       out << " bytes " << member.bytes;
-    for (auto [word, time, copied] : {std::tuple(" packs ", member.packTime, &member.sent),
-                                      {" unpacks ", member.unpackTime, &member.received}})
+    for (auto [word, time, copied] :
+         {std::tuple(" packs ", member.packTime, &member.sent), {" unpacks ", member.unpackTime, &member.received}})
       if (time != 0 || !copied->empty()) {
         out << word << time;
         writeNumbers(*copied);

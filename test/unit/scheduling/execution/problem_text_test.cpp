@@ -42,7 +42,7 @@ operation linear on compute duration 4 cores 2000 reads w writes y workspace 8 8
 operation reduce on tp over tp latency 5 moves network 100 reads y writes z workspace 24 24 blocking
 operation step on compute reads w z writes w2 overwrites w after linear reduce unpacks
 operation keep on to_host reads m host
-mergeable reductions limit 100 reduce bytes 48 time 2 workspace 48 48
+mergeable reductions limit 100 copies 3 once network 20 reduce bytes 48 packs 2 48 48 unpacks 1 24 24
 run linear
 )";
   ProblemText text = parse(all);

@@ -26,6 +26,12 @@ const WrongSchedule computeCases[] = {
     {"StreamNegative", [](ScheduleT &s) { instructionAt(s, linear).stream = -1; }, "0]: stream -1 of 2"},
     {"StreamOfNone", [](ScheduleT &s) { s.streams.clear(); }, "0]: stream 0 of 0"},
     {"OriginNegative", [](ScheduleT &s) { instructionAt(s, linear).origin = -2; }, "0]: origin -2 of 1"},
+    {"OutputBesideTarget",
+     [](ScheduleT &s) {
+       startOf(s, startSum).target = product;
+       startOf(s, startSum).output = 99;
+     },
+     "1]: output: value 99 of 7"},
     {"OutputNegative", [](ScheduleT &s) { computeOf(s).outputs = {product, -2}; }, "0]: outputs[1]: value -2 of 7"},
     {"OutputsAlike", [](ScheduleT &s) { computeOf(s).outputs = {product, product}; },
      "0]: outputs[1]: value 3 is defined twice"},

@@ -37,8 +37,9 @@ static llvm::Expected<scheduling::Solution> solve(scheduling::Problem &problem, 
 namespace {
 /// A problem and its solution. `forward` and `eval` are often the same problem, one after the other.
 struct Solved {
-  scheduling::Problem problem;
+  scheduling::Problem problem; ///< without a limit of memory
   scheduling::Solution solution;
+  scheduling::ClassBytes memoryLimit; ///< within which it was solved
 };
 } // namespace
 
@@ -59,8 +60,9 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
     llvm::Expected<scheduling::Solution> solution = solve(projection->problem, solver);
     if (!solution)
       return function.emitError() << "cannot be scheduled: " << llvm::toString(solution.takeError());
-    last = Solved{std::move(problem), std::move(*solution)};
+    last = Solved{std::move(problem), std::move(*solution), projection->problem.memoryLimit};
   }
+  projection->problem.memoryLimit = last->memoryLimit;
   scheduling::Instances instances(projection->problem, last->solution, operationsOfEveryInstance(function, *projection),
                                   plan::instancesOf(function));
   // Program order is the order in which the plan is written.

@@ -455,15 +455,16 @@ TEST(Deferred, ItIsResumedBeforeItsValuesAreMadeAgain) {
 }
 
 TEST(Deferred, NotInAProgramOfMicrobatches) {
-  EXPECT_EQ(errorOfDeferring(0, [](ScheduleT &s) {
-              for (auto &instruction : forwardOf(s).instructions)
-                instruction->when = artifact::When::always;
-              s.programs.push_back(std::make_unique<artifact::ProgramT>(forwardOf(s)));
-              s.programs[1]->name = "step";
-              s.programs[1]->timeline = {{0, 0}, {1, 0}};
-              forwardOf(s).role = artifact::ProgramRole::microbatch;
-              forwardOf(s).timeline.clear();
-            }),
+  EXPECT_EQ(errorOfDeferring(0,
+                             [](ScheduleT &s) {
+                               for (auto &instruction : forwardOf(s).instructions)
+                                 instruction->when = artifact::When::always;
+                               s.programs.push_back(std::make_unique<artifact::ProgramT>(forwardOf(s)));
+                               s.programs[1]->name = "step";
+                               s.programs[1]->timeline = {{0, 0}, {1, 0}};
+                               forwardOf(s).role = artifact::ProgramRole::microbatch;
+                               forwardOf(s).timeline.clear();
+                             }),
             "programs[0]: instructions[0]: it runs only in the last instance of a timeline, which is none of this "
             "program");
 }

@@ -35,7 +35,7 @@ public:
                                 [&](unsigned other) { dependents[other].push_back(index); });
   }
 
-  /// The deferred steps of the fastest choice; empty if nothing should be deferred.
+  /// The steps to defer; empty if no collective is in flight at the end of an instance.
   std::vector<Deferred> find();
 
 private:
@@ -243,8 +243,6 @@ std::vector<Deferred> Deferral::find() {
   }
 }
 
-static int64_t timeOf(const Instances &instances) { return totalTime(instances, simulate(instances)); }
-
 static bool fits(const Unrolled &unrolled) {
   if (unrolled.problem.memoryLimit.empty())
     return true;
@@ -258,13 +256,10 @@ llvm::Error meshplan::scheduling::defer(Instances &instances) {
   std::vector<Deferred> found = Deferral(instances).find();
   if (found.empty())
     return llvm::Error::success();
-  int64_t before = timeOf(instances);
+  int64_t before = totalTime(instances, simulate(instances));
   instances.deferred = std::move(found);
-  if (!fits(unroll(instances)))
-    for (Deferred &each : instances.deferred)
-      each.before = 0;
   Unrolled unrolled = unroll(instances);
-  if (!fits(unrolled) || timeOf(instances) >= before) {
+  if (!fits(unrolled) || totalTime(instances, simulate(instances)) >= before) {
     instances.deferred.clear();
     return llvm::Error::success();
   }

@@ -18,9 +18,8 @@ namespace meshplan::scheduling {
 /// - a step that makes one of their temporaries for the next instance,
 /// - a step that uses what they write, or writes what they use, and outlives an instance: an accumulator, a storage.
 ///
-/// Deferring is dropped if it does not shorten the step, or if an instance would hold more than `memoryLimit`, also
-/// with everything deferred at the begin of the next instance. The lists of all instances together pass verify(). Fails
-/// if they do not, which is a defect of this function.
+/// Nothing is deferred if that does not shorten the step, or if an instance would hold more than Problem::memoryLimit.
+/// The lists of all instances together pass verify(). Fails if they do not, which is a defect of this function.
 llvm::Error defer(Instances &instances);
 
 } // namespace meshplan::scheduling

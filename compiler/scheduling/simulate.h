@@ -30,7 +30,8 @@ struct Timeline {
 
 /// Simulates a rank that keeps to the list of steps.
 ///
-/// - The host issues runs and starts one by one, each in Problem::issueTime. The compute lane takes the steps in order.
+/// - The host issues runs and starts one by one, each that takes time in Problem::issueTime. The compute lane takes the
+///   steps in order. If the host is the compute lane, only a start takes this time, and nothing is computed meanwhile.
 /// - `run` occupies the compute lane until the operation is over.
 /// - `start` appends the operation to the queue of its lane; it begins when what is before it in the queue is over. So
 /// a

@@ -29,7 +29,7 @@ static Cost costOf(const Problem &problem, const Operation &operation) {
 
 CostTable::CostTable(const Problem &problem)
     : lanes(problem.lanes.size()), resources(problem.links.size() + 1), overlapSpeed(problem.overlapSpeed),
-      issueTime(problem.issueTime) {
+      issueTime(problem.issueTime), hostComputes(problem.hostComputes) {
   operations.reserve(problem.operations.size());
   for (const Operation &operation : problem.operations)
     operations.push_back(costOf(problem, operation));
@@ -153,7 +153,8 @@ void Simulator::advance(int64_t end) {
 
 /// The host issues an operation; until then the compute lane has nothing to do.
 void Simulator::issue() {
-  int64_t atHost = ++issued * costs->issueTime, before = time;
+  int64_t before = time, atHost = (costs->hostComputes ? time : issuedAt) + costs->issueTime;
+  issuedAt = atHost;
   while (time < atHost)
     advance(atHost);
   if (recorded)
@@ -161,7 +162,9 @@ void Simulator::issue() {
 }
 
 void Simulator::run(unsigned operation) {
-  issue();
+  // Views take no time. A host that computes issues an operator by running it.
+  if (!costs->hostComputes && costs->operations[operation].work > 0)
+    issue();
   if (recorded)
     recorded->intervals[operation].begin = time;
   computing = &costs->operations[operation];

@@ -45,6 +45,7 @@ struct CostTable {
   unsigned lanes, resources;
   OverlapSpeed overlapSpeed;
   int64_t issueTime;
+  bool hostComputes;
 };
 
 /// When an operation begins and ends, in nanoseconds from the beginning of the program.
@@ -115,7 +116,7 @@ private:
 
   const CostTable *costs;
   SimulationRecord *recorded = nullptr;
-  int64_t time = 0, issued = 0;
+  int64_t time = 0, issuedAt = 0;
   const Cost *computing = nullptr;
   int64_t computeLeft = 0; ///< in 2^-20 nanoseconds
   llvm::SmallVector<LaneState, 4> lanes;

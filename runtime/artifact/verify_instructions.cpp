@@ -239,6 +239,7 @@ Status Walk::start(const artifact::Start &start) {
     return corrupted("a collective in a program with devices of its own");
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("communicator", start.communicator(), schedule.communicators()));
   MESHPLAN_RETURN_IF_ERROR(use(start.input()).withContext("input"));
+  MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", start.output(), program.values()).withContext("output"));
   MESHPLAN_RETURN_IF_ERROR(takePacked(start));
   MESHPLAN_RETURN_IF_ERROR(target(start));
   MESHPLAN_RETURN_IF_ERROR(beginFlight(start.sequence(), start.input(), start.output()));

@@ -215,15 +215,18 @@ void MergeSearch::improve(const Mergeable &mergeable) {
 }
 
 Expected<Merged> MergeSearch::search(MergeEffort effort) {
-  Expected<Merged> unmerged = evaluate({});
-  if (unmerged)
-    best = std::move(*unmerged);
-  // What is merged may need less memory: several results in place of several inputs.
-  if (Lists lists = programMerges(problem); !lists.empty() && (!best || exposedOfMembers() > 0))
-    offer(std::move(lists));
+  // Of two ways that are as fast, what the plan asks for is taken: it is tried first.
+  Expected<Merged> asPlanned = evaluate(programMerges(problem));
+  if (asPlanned)
+    best = std::move(*asPlanned);
+  bool isMerged = !best || !best->lists.empty();
+  // What is not merged needs no copies, what is merged may need less memory: several results in place of several
+  // inputs.
+  if (isMerged)
+    offer({});
   if (!best)
-    return unmerged.takeError();
-  llvm::consumeError(unmerged.takeError());
+    return asPlanned.takeError();
+  llvm::consumeError(asPlanned.takeError());
   for (int64_t size : sizesOfBuckets) {
     if (exposedOfMembers() == 0)
       break;

@@ -484,6 +484,8 @@ FailureOr<ProjectedFunction> Projector::project() {
   result.problem.links = costs.links();
   result.problem.overlapSpeed = {.compute = std::llround(1000 / cluster.overlap.compute),
                                  .transfer = std::llround(1000 / cluster.overlap.communication)};
+  result.problem.issueTime = toNanoseconds(cluster.compute.launchSeconds);
+  result.problem.hostComputes = cluster.deviceKind == "cpu";
   for (BlockArgument argument : function.getArguments()) {
     if (failed(checkType(function, argument.getType())))
       return failure();

@@ -56,6 +56,7 @@ Problem meshplan::scheduling::randomOverlap(unsigned seed) {
 Problem meshplan::scheduling::randomAnswerable(unsigned seed) {
   Problem problem = seed % 2 ? randomOverlap(seed) : randomProblem(seed);
   problem.issueTime = seed % 7 == 0 ? 5 : 0;
+  problem.hostComputes = seed % 3 == 0;
   if (seed % 4 < 2) {
     // One after the other, in the order of the problem, fits.
     Problem blocking = problem;

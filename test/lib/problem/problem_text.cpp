@@ -301,6 +301,8 @@ Error Reader::readLine() {
     readOverlap();
   else if (verb == "issue_time")
     result.problem.issueTime = nextInteger();
+  else if (verb == "host_computes")
+    result.problem.hostComputes = true;
   else if (verb == "memory_limit")
     result.problem.memoryLimit = nextBytes();
   else if (verb == "communicator")
@@ -404,6 +406,8 @@ void Writer::writeSettings() {
     out << "overlap_speed " << problem.overlapSpeed.compute << ' ' << problem.overlapSpeed.transfer << '\n';
   if (problem.issueTime != 0)
     out << "issue_time " << problem.issueTime << '\n';
+  if (problem.hostComputes)
+    out << "host_computes\n";
   if (!problem.memoryLimit.empty()) {
     out << "memory_limit";
     writeNumbers(problem.memoryLimit);

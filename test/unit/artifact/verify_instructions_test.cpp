@@ -26,6 +26,12 @@ const WrongSchedule computeCases[] = {
     {"StreamNegative", [](ScheduleT &s) { instructionAt(s, linear).stream = -1; }, "0]: stream -1 of 2"},
     {"StreamOfNone", [](ScheduleT &s) { s.streams.clear(); }, "0]: stream 0 of 0"},
     {"OriginNegative", [](ScheduleT &s) { instructionAt(s, linear).origin = -2; }, "0]: origin -2 of 1"},
+    {"OutputBesideTarget",
+     [](ScheduleT &s) {
+       startOf(s, startSum).target = product;
+       startOf(s, startSum).output = 99;
+     },
+     "1]: output: value 99 of 7"},
     {"OutputNegative", [](ScheduleT &s) { computeOf(s).outputs = {product, -2}; }, "0]: outputs[1]: value -2 of 7"},
     {"OutputsAlike", [](ScheduleT &s) { computeOf(s).outputs = {product, product}; },
      "0]: outputs[1]: value 3 is defined twice"},
@@ -395,6 +401,72 @@ TEST(Instances, AccumulatorsHaveAnUpdateInEachOne) {
               setLast(s, {freePart + 1});
             }),
             before + "updates[0]: value 8 is used before it is defined");
+}
+
+constexpr size_t freeWhole = freePart + 1; ///< in a schedule of errorOfDeferring
+
+/// Three microbatches. The all-gather is in flight when the next one begins, which runs `resumed` of the deferred
+/// instructions, its wait and the frees of what it reads and gives, before the instruction at `position`.
+std::string errorOfDeferring(int resumed, const std::function<void(ScheduleT &)> &change = nullptr,
+                             size_t position = linear) {
+  ScheduleT schedule = buildSchedule();
+  artifact::ProgramT &program = forwardOf(schedule);
+  program.timeline = {{0, 0}, {0, 1}, {0, 2}};
+  program.outputs.clear();
+  append(schedule, freeOf({whole}));
+  for (size_t index : {size_t(waitGather), size_t(freePart), freeWhole})
+    instructionAt(schedule, index).when = artifact::When::deferred;
+  if (change)
+    change(schedule);
+  artifact::ResumeT resume;
+  resume.steps = resumed;
+  auto instruction = std::make_unique<artifact::InstructionT>();
+  instruction->action.Set(resume);
+  program.instructions.insert(program.instructions.begin() + static_cast<ptrdiff_t>(position), std::move(instruction));
+  return verificationError(schedule);
+}
+
+TEST(Deferred, ACollectiveMayBeInFlightWhenTheNextInstanceBegins) { EXPECT_EQ(errorOfDeferring(3), ""); }
+
+TEST(Deferred, EachInstructionIsResumedOnce) {
+  EXPECT_EQ(errorOfDeferring(2), "programs[0]: it resumes 2 instructions, but defers 3");
+  EXPECT_EQ(errorOfDeferring(4), "programs[0]: instructions[0]: it resumes 4 instructions of 3");
+  EXPECT_EQ(errorOfDeferring(-1), "programs[0]: instructions[0]: it resumes -1 instructions of 3");
+}
+
+TEST(Deferred, OnlyWhatFollowsFromACollective) {
+  EXPECT_EQ(errorOfDeferring(4, [](ScheduleT &s) { instructionAt(s, startGather).when = artifact::When::deferred; }),
+            "programs[0]: instructions[6]: only what follows from a collective can be deferred");
+}
+
+TEST(Deferred, NothingIsUsedBeforeItIsThere) {
+  EXPECT_EQ(errorOfDeferring(2, [](ScheduleT &s) { instructionAt(s, freeWhole).when = artifact::When::always; }),
+            before + "instructions[9]: values[0]: value 6 is used before the wait that gives it");
+}
+
+TEST(Deferred, WhatTheInstanceBeforeHasLeftIsFreed) {
+  EXPECT_EQ(errorOfDeferring(2, [](ScheduleT &s) { setLast(s, {freePart}); }),
+            "programs[0]: in the second microbatch: instructions[0]: value 5 of the instance before is not freed");
+}
+
+TEST(Deferred, ItIsResumedBeforeItsValuesAreMadeAgain) {
+  EXPECT_EQ(errorOfDeferring(3, nullptr, startGather),
+            "programs[0]: in the second microbatch: instructions[4]: output: value 5 is defined twice");
+}
+
+TEST(Deferred, NotInAProgramOfMicrobatches) {
+  EXPECT_EQ(errorOfDeferring(0,
+                             [](ScheduleT &s) {
+                               for (auto &instruction : forwardOf(s).instructions)
+                                 instruction->when = artifact::When::always;
+                               s.programs.push_back(std::make_unique<artifact::ProgramT>(forwardOf(s)));
+                               s.programs[1]->name = "step";
+                               s.programs[1]->timeline = {{0, 0}, {1, 0}};
+                               forwardOf(s).role = artifact::ProgramRole::microbatch;
+                               forwardOf(s).timeline.clear();
+                             }),
+            "programs[0]: instructions[0]: it runs only in the last instance of a timeline, which is none of this "
+            "program");
 }
 
 TEST(Instances, AProgramOfMicrobatchesHasNoLastOne) {

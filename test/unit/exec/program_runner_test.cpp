@@ -202,6 +202,19 @@ protected:
     return held[0];
   }
 
+  /// Runs `body` on both ranks, each with a pool that counts its tensors.
+  static void onRanksWithPools(const std::function<Status(World &world, MemoryPool &pool)> &body) {
+    installPoolAllocator();
+    auto statuses = runThreads(2, {}, [&](World &world) -> Status {
+      ComputeScope scope(1);
+      auto pool = std::make_shared<MemoryPool>();
+      PoolScope pooled(pool);
+      return body(world, *pool);
+    });
+    for (const Status &status : statuses)
+      EXPECT_TRUE(status.ok()) << status.message();
+  }
+
   const artifact::Program &program(std::string_view name) { return **findProgram(artifact->schedule(), name); }
 
   TemporaryDirectory folder;
@@ -250,22 +263,16 @@ TEST_F(DeferringRunnerTest, ATraceHasEachReductionOfTheMicrobatchThatStartedIt) 
 }
 
 TEST_F(DeferringRunnerTest, NothingIsLeftOfAStep) {
-  installPoolAllocator();
-  auto statuses = runThreads(2, {}, [&](World &world) -> Status {
-    ComputeScope scope(1);
-    auto pool = std::make_shared<MemoryPool>();
-    PoolScope pooled(pool);
+  onRanksWithPools([&](World &world, MemoryPool &pool) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(*artifact, program("step"), world));
     MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(TensorFeed({{"w", w}})));
-    int64_t before = pool->current();
+    int64_t before = pool.current();
     MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
     MESHPLAN_RETURN_IF_ERROR(runner.run());
     runner.rest();
-    EXPECT_EQ(pool->current(), before);
+    EXPECT_EQ(pool.current(), before);
     return Status();
   });
-  for (const Status &status : statuses)
-    EXPECT_TRUE(status.ok()) << status.message();
 }
 
 TEST_F(ProgramRunnerTest, AllMicrobatchesCountOnce) {
@@ -309,53 +316,40 @@ TEST_F(ProgramRunnerTest, NewInputsReachAllPrograms) {
 }
 
 TEST_F(ProgramRunnerTest, AStepHoldsNothingOfTheOneBefore) {
-  installPoolAllocator();
-  for (const char *name : {"step", "eval"}) {
-    auto statuses = runThreads(2, {}, [&](World &world) -> Status {
-      ComputeScope scope(1);
-      auto pool = std::make_shared<MemoryPool>();
-      PoolScope pooled(pool);
+  for (const char *name : {"step", "eval"})
+    onRanksWithPools([&](World &world, MemoryPool &pool) -> Status {
       MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(*artifact, program(name), world));
       MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(TensorFeed({{"w", w}})));
       MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
       MESHPLAN_RETURN_IF_ERROR(runner.run());
-      int64_t first = pool->peak();
+      int64_t first = pool.peak();
       MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
       MESHPLAN_RETURN_IF_ERROR(runner.run());
-      EXPECT_EQ(pool->peak(), first) << name;
+      EXPECT_EQ(pool.peak(), first) << name;
       return Status();
     });
-    for (const Status &status : statuses)
-      EXPECT_TRUE(status.ok()) << status.message();
-  }
 }
 
 /// Of two programs that share parameters, an idle one holds only its accumulators.
 TEST_F(ProgramRunnerTest, AtRestNothingIsLeft) {
-  installPoolAllocator();
-  auto statuses = runThreads(2, {}, [&](World &world) -> Status {
-    ComputeScope scope(1);
-    auto pool = std::make_shared<MemoryPool>();
-    PoolScope pooled(pool);
+  onRanksWithPools([&](World &world, MemoryPool &pool) -> Status {
     MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner runner, ProgramRunner::create(*artifact, program("step"), world));
     MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(TensorFeed({{"w", w}})));
     MESHPLAN_ASSIGN_OR_RETURN(ProgramRunner evaluation,
                               ProgramRunner::create(runner.walk().session(), artifact->schedule(), program("eval")));
-    int64_t before = pool->current();
+    int64_t before = pool.current();
     MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
     MESHPLAN_RETURN_IF_ERROR(runner.run());
     runner.rest();
-    EXPECT_EQ(pool->current(), before);
+    EXPECT_EQ(pool.current(), before);
     MESHPLAN_RETURN_IF_ERROR(evaluation.loadInputs(TensorFeed({{"x", x}})));
     MESHPLAN_RETURN_IF_ERROR(evaluation.run());
-    EXPECT_GT(pool->current(), before);
+    EXPECT_GT(pool.current(), before);
     evaluation.rest();
-    EXPECT_EQ(pool->current(), before);
+    EXPECT_EQ(pool.current(), before);
     MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(TensorFeed({{"x", x}})));
     return runner.run();
   });
-  for (const Status &status : statuses)
-    EXPECT_TRUE(status.ok()) << status.message();
 }
 
 TEST_F(ProgramRunnerTest, NumbersOfTheRun) {

@@ -126,7 +126,8 @@ operation update on compute duration 20 reads w sum1 sum2 writes w2 overwrites w
 }
 
 TEST(Defer, KeepsToTheMemoryLimit) {
-  // x, both accumulators and, after b1, y, g1, g2, s2: 86 bytes. A deferred r1 leaves g1, g2, s1, s2 beside y.
+  // Alone, an instance holds most in b1: x and the accumulators (11 bytes), y (50), g1 and g2 (10 each), s2 (5). With
+  // g1, g2, s1 and s2 of the instance before, f holds 91: these 30 beside 11 and y.
   for (int64_t limit : {91, 90}) {
     ProblemText text = parse("memory_limit " + std::to_string(limit) + twoReductions + steps);
     Instances instances(text.problem, *text.solution, all(text.problem), 2);
@@ -199,6 +200,11 @@ free s
   ASSERT_EQ(message(defer(instances)), "");
   EXPECT_THAT(instances.deferred, ElementsAre(Deferred{1, {4, 5, 6, 7}}));
   expectVerified(instances);
+  // One step later, `b` of the second instance would write what `r` of the first one reads.
+  instances.deferred[0].before = 2;
+  Unrolled unrolled = unroll(instances);
+  EXPECT_EQ(message(verify(unrolled.problem, unrolled.solution)),
+            "V3: step 'run b of instance 1' comes before 'r of instance 0' is over");
 }
 
 /// Adds an accumulator for each buffer of the problem that nothing else receives, if the seed wants it.

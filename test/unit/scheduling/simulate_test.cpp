@@ -185,6 +185,23 @@ run c
   EXPECT_EQ(times.waitsForHost, 8);
 }
 
+TEST(Simulate, AHostThatComputesIssuesInTheTimeOfItsLane) {
+  Timeline times = timesOf(R"(issue_time 5
+host_computes
+operation sum on tp over tp moves wire 30
+operation a on compute duration 10
+operation b on compute duration 2
+run a
+start sum
+run b
+wait sum
+)");
+  // `sum` is issued from 10 to 15.
+  EXPECT_THAT(times.operations, ElementsAre(at(15, 45), at(0, 10), at(15, 17)));
+  EXPECT_EQ(times.waitsForHost, 5);
+  EXPECT_EQ(times.makespan, 45);
+}
+
 TEST(Simulate, NothingTakesNoTime) {
   EXPECT_EQ(simulate(Problem(), Solution()).makespan, 0);
   Timeline times =
@@ -196,6 +213,7 @@ TEST(Simulate, EveryMomentIsComputingExposedOrWaitingForTheHost) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     Problem problem = randomProblem(seed);
     problem.issueTime = seed % 3;
+    problem.hostComputes = seed % 2;
     problem.overlapSpeed = {1000 - seed % 2 * 200, 1000 - seed % 5 * 100};
     llvm::Expected<Solution> solution = programOrder(problem);
     ASSERT_TRUE(static_cast<bool>(solution)) << llvm::toString(solution.takeError());

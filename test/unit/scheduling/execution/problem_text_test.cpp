@@ -30,6 +30,7 @@ link network 50000000000
 cores 2000
 overlap_speed 900 800
 issue_time 3000
+host_computes
 memory_limit 96 80
 communicator tp 1:(1)3 0:(2)2
 buffer w 64 64 permanent

@@ -78,7 +78,6 @@ struct Cluster {
   std::string deviceName;            ///< "NVIDIA H100 80GB HBM3"
   int64_t nodes = 0;                 ///< 0: as many as the mesh needs
   int64_t devicesPerNode = 1, ranksPerDevice = 1;
-  int64_t coresPerNode = 0; ///< processor cores; 0: not known
   ComputeRates compute;
   double hostBytes = 0;          ///< bytes/s of host memory, of operators that run there
   LinkRates node, network, host; ///< inside a node, between nodes, between device and host memory

@@ -424,7 +424,6 @@ Cluster ClusterReader::read(const JsonNode &root) {
   cluster.nodesRange = nodes ? nodes->range : root.range;
   cluster.devicesPerNode = members.count(keys::devicesPerNode, members.optional(keys::devicesPerNode), 1);
   cluster.ranksPerDevice = members.count(keys::ranksPerDevice, members.optional(keys::ranksPerDevice), 1);
-  cluster.coresPerNode = members.count(keys::coresPerNode, members.optional(keys::coresPerNode), 0);
   if (const JsonNode *compute = members.required(keys::compute))
     readCompute(*compute, cluster.compute);
   cluster.hostBytes = cluster.compute.bytes;

@@ -10,11 +10,10 @@
 namespace meshplan {
 
 struct CalibrationOptions {
-  std::string backend;      ///< "threads", "mpi" or "nccl"
-  std::string machine;      ///< name of the machine of this rank
-  std::string deviceName;   ///< "AMD EPYC 7763"
-  int64_t coresPerNode = 0; ///< 0: not known
-  double seconds = 40;      ///< about as long
+  std::string backend;    ///< "threads", "mpi" or "nccl"
+  std::string machine;    ///< name of the machine of this rank
+  std::string deviceName; ///< "AMD EPYC 7763"
+  double seconds = 40;    ///< about as long
 };
 
 /// Measures products, memory-bound operators, collectives, copies and overlap with all ranks at once. A collective of

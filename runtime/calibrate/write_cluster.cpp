@@ -256,8 +256,6 @@ std::string meshplan::clusterText(const MeasuredCluster &cluster) {
   set(keys::nodes, cluster.nodes);
   set(keys::devicesPerNode, cluster.isHost ? 1 : cluster.ranksPerNode);
   set(keys::ranksPerDevice, cluster.isHost ? cluster.ranksPerNode : 1);
-  if (cluster.options.coresPerNode > 0)
-    set(keys::coresPerNode, cluster.options.coresPerNode);
   set(keys::compute, computeJson(tables));
   if (!cluster.isHost)
     set(keys::host,

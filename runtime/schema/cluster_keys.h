@@ -19,9 +19,8 @@ using Key = std::string_view;
 
 // Of the file.
 inline constexpr Key name = "name", source = "source", device = "device", nodes = "nodes",
-                     devicesPerNode = "devices_per_node", ranksPerDevice = "ranks_per_device",
-                     coresPerNode = "cores_per_node", compute = "compute", host = "host", links = "links",
-                     collectives = "collectives", overlap = "overlap";
+                     devicesPerNode = "devices_per_node", ranksPerDevice = "ranks_per_device", compute = "compute",
+                     host = "host", links = "links", collectives = "collectives", overlap = "overlap";
 
 // Of `device`, which also has `name`.
 inline constexpr Key kind = "kind";

@@ -12,7 +12,6 @@
 #include <fstream>
 #include <iostream>
 #include <span>
-#include <thread>
 
 using namespace meshplan;
 
@@ -69,7 +68,6 @@ Status CalibrationRun::measure(World &world) const {
   measured.backend = backend;
   measured.machine = readClock().machine;
   measured.deviceName = deviceName(isCuda);
-  measured.coresPerNode = std::thread::hardware_concurrency();
   measured.seconds = calibration.seconds;
   MESHPLAN_ASSIGN_OR_RETURN(std::string text, calibrate(world, measured));
   return text.empty() ? Status() : write(text);

@@ -44,7 +44,6 @@ Measured sample() {
   Measured measured;
   measured.cluster.options.backend = "threads";
   measured.cluster.options.deviceName = "EPYC \"7763\"";
-  measured.cluster.options.coresPerNode = 2;
   measured.cluster.ranksPerNode = 2;
   CaseTable product{CaseTable::Kind::product, "aten.linear.default", "f32", true};
   for (int64_t m : {1, 8})
@@ -63,7 +62,6 @@ TEST(WriteCluster, WritesTheMachine) {
   EXPECT_EQ(file["device"]["name"], "EPYC \"7763\"");
   EXPECT_EQ(file["nodes"], 1);
   EXPECT_EQ(file["ranks_per_device"], 2);
-  EXPECT_EQ(file["cores_per_node"], 2);
   EXPECT_EQ(file["source"], "meshplan-run calibrate, 2 ranks over threads");
   EXPECT_FALSE(file["links"].contains("network"));
   EXPECT_FALSE(file.contains("host")) << "memory of a CPU is that of its host";

@@ -69,7 +69,7 @@ TEST(ReadCluster, EveryKey) {
   std::optional<Cluster> cluster = clusterOf(R"({
     "name": "all", "source": "this test",
     "device": {"kind": "cuda", "name": "H100"},
-    "nodes": 3, "devices_per_node": 4, "ranks_per_device": 1, "cores_per_node": 64,
+    "nodes": 3, "devices_per_node": 4, "ranks_per_device": 1,
     "compute": {
       "flops_per_second": {"f64": 1e12, "f32": 2e12, "bf16": 3e12, "f16": 4e12},
       "bytes_per_second": 1e12, "launch_seconds": 1e-6,
@@ -91,7 +91,6 @@ TEST(ReadCluster, EveryKey) {
     "overlap": {"compute_slowdown": 1.25, "communication_slowdown": 1.5, "concurrent_slowdown": 2}
   })");
   ASSERT_TRUE(cluster);
-  EXPECT_EQ(cluster->coresPerNode, 64);
   EXPECT_EQ(cluster->compute.launchSeconds, 1e-6);
   EXPECT_THAT(cluster->compute.products.at("bf16").seconds, ElementsAre(1e-6, 5e-4));
   EXPECT_THAT(cluster->compute.shapedProducts.at("f32").k, ElementsAre(8, 16, 32));

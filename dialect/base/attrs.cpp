@@ -35,6 +35,8 @@ LogicalResult LocalIntAttr::verify(EmitError emitError, int64_t, bool ofResult, 
 }
 
 LogicalResult InstanceAttr::verify(EmitError emitError, FlatSymbolRefAttr program, int64_t microbatch) {
+  if (program.getValue().empty()) // B11
+    return emitError() << "microbatch " << microbatch << " of a program without a name";
   if (microbatch < 0) // B11
     return emitError() << "microbatch " << microbatch << " of " << program << ", must be 0 or more";
   return success();
@@ -77,11 +79,17 @@ LogicalResult RateScheduleAttr::verify(EmitError emitError, RateKind kind, int64
   if (warmup < 0 || steps < 0 || decay < 0) // B6
     return emitError() << "warmup " << warmup << ", steps " << steps << " and decay " << decay
                        << " must all be 0 or more";
-  if (kind != RateKind::constant && steps == 0) // B7
+  bool ends = kind != RateKind::constant;
+  if ((!ends && steps != 0) || (kind != RateKind::wsd && decay != 0)) // B12
+    return emitError() << "'" << stringifyRateKind(kind) << "' has steps " << steps << " and decay " << decay
+                       << ", must have " << (ends ? "no decay" : "neither");
+  if (!ends && numberOf(min) != 0) // B12
+    return emitError() << "'constant' has min " << numberOf(min) << ", must have none";
+  if (ends && steps == 0) // B7
     return emitError() << "'" << stringifyRateKind(kind) << "' needs the number of steps";
   if (kind == RateKind::wsd && decay == 0) // B7
     return emitError() << "'wsd' needs the number of steps of the decay";
-  if (kind != RateKind::constant && !isWithinSteps(warmup, decay, steps)) // B9
+  if (ends && !isWithinSteps(warmup, decay, steps)) // B9
     return emitError() << "warmup " << warmup << " and decay " << decay << " take more than steps " << steps;
   if (min && !isRateMinimum(numberOf(min))) // B10
     return emitError() << "min is " << numberOf(min) << ", must be from 0 to 1";
@@ -97,7 +105,15 @@ LogicalResult meshplan::base::verifyLossScale(EmitError emitError, FloatAttr gro
   // Half of them would be a scale that grows and never falls, or the reverse.
   bool isWhole = interval > 0 ? growth && backoff : interval == 0 && !growth && !backoff;
   if (!isWhole) // B8
-    return emitError() << "a loss scale that changes has growth, backoff and a positive interval";
+    return emitError() << "a loss scale that changes has growth, backoff and a positive interval, and this one has "
+                       << (growth ? "growth, " : "no growth, ") << (backoff ? "backoff" : "no backoff")
+                       << " and interval " << interval;
+  // As the loader of the artifact requires it: the scale returns to a usable range.
+  bool isUsable = interval == 0 || (growth.getValue().isFinite() && numberOf(growth) >= 1 && numberOf(backoff) > 0 &&
+                                    numberOf(backoff) < 1);
+  if (!isUsable) // B13
+    return emitError() << "growth is " << numberOf(growth) << " and backoff " << numberOf(backoff)
+                       << ", must be at least 1 and between 0 and 1";
   return success();
 }
 

@@ -18,7 +18,11 @@
 // CHECK-SAME: n = [#base.role<forward>, #base.role<step>, #base.role<eval>, #base.role<reference>]
 // CHECK-SAME: o = [#base.rate_schedule<kind = constant>, #base.rate_schedule<kind = linear, steps = 8>, #base.rate_schedule<kind = wsd, steps = 8, decay = 2>]
 // CHECK-SAME: p = [#base.instance<@count0, 0>, #base.instance<@step, 1>]
-// CHECK-SAME: q = [#base<when always>, #base<when last>]
+// CHECK-SAME: q = [#base<when always>, #base<when last>, #base<when deferred>]
+// CHECK-SAME: r = [#base.direction<forward>, #base.direction<backward>, #base.direction<update>]
+// CHECK-SAME: s = [#base.purpose<activations>, #base.purpose<parameters>, #base.purpose<gradients>, #base.purpose<optimizer>]
+// CHECK-SAME: t = [#base<collective all_gather>, #base<collective reduce_scatter>, #base<collective all_reduce>, #base<collective all_to_all>]
+// CHECK-SAME: u = [#base.local<1, operand 0, dim 2>, #base.local<-1, result 0, dim 0, microbatch -2>]
 module attributes {test.attr = {
   a = #base.mesh_axis<"dp" = 2>, b = #base.operand<3>, c = #base.local<1, result 0, dim 2, offset 3, extent 4, microbatch 5>,
   d = #base.init<kind = truncated_normal, std = 0.25, mean = 0.5, low = -1.0, high = 2.0>,
@@ -29,7 +33,11 @@ module attributes {test.attr = {
   m = #base.init<kind = normal, mean = 0.0, std = 1.0>,
   n = [#base.role<forward>, #base.role<step>, #base.role<eval>, #base.role<reference>],
   o = [#base.rate_schedule<kind = constant>, #base.rate_schedule<kind = linear, steps = 8>, #base.rate_schedule<kind = wsd, steps = 8, decay = 2>],
-  p = [#base.instance<@count0, 0>, #base.instance<@step, 1>], q = [#base<when always>, #base<when last>]}} {}
+  p = [#base.instance<@count0, 0>, #base.instance<@step, 1>], q = [#base<when always>, #base<when last>, #base<when deferred>],
+  r = [#base.direction<forward>, #base.direction<backward>, #base.direction<update>],
+  s = [#base.purpose<activations>, #base.purpose<parameters>, #base.purpose<gradients>, #base.purpose<optimizer>],
+  t = [#base<collective all_gather>, #base<collective reduce_scatter>, #base<collective all_reduce>, #base<collective all_to_all>],
+  u = [#base.local<1, operand 0, dim 2>, #base.local<-1, result 0, dim 0, microbatch -2>]}} {}
 
 // -----
 
@@ -142,13 +150,13 @@ module attributes {test.attr = #base.rate_schedule<kind = linear, steps = 8, min
 // -----
 
 // B8
-// expected-error @below {{a loss scale that changes has growth, backoff and a positive interval}}
+// expected-error @below {{a loss scale that changes has growth, backoff and a positive interval, and this one has growth, no backoff and interval 0}}
 module attributes {test.attr = #base.guard<stops = false, growth = 2.0>} {}
 
 // -----
 
 // B8
-// expected-error @below {{a loss scale that changes has growth, backoff and a positive interval}}
+// expected-error @below {{a loss scale that changes has growth, backoff and a positive interval, and this one has no growth, no backoff and interval 3}}
 module attributes {test.attr = #base.guard<stops = false, interval = 3>} {}
 
 // -----
@@ -160,7 +168,7 @@ module attributes {test.attr = #base.instance<@step, -1>} {}
 // -----
 
 // The values of #base.when
-// expected-error @below {{expected ::meshplan::base::When to be one of: always, last}}
+// expected-error @below {{expected ::meshplan::base::When to be one of: always, last, deferred}}
 // expected-error @below {{failed to parse Base_WhenAttr parameter 'value' which is to be a `::meshplan::base::When`}}
 module attributes {test.attr = #base<when first>} {}
 
@@ -184,3 +192,83 @@ module attributes {test.attr = #base.init<kind = zeros>} {}
 // expected-error @below {{expected ::meshplan::base::RateKind to be one of: constant, linear, cosine, wsd}}
 // expected-error @below {{failed to parse Base_RateScheduleAttr parameter 'kind' which is to be a `::meshplan::base::RateKind`}}
 module attributes {test.attr = #base.rate_schedule<kind = step, steps = 8>} {}
+
+// -----
+
+// B8: negative
+// expected-error @below {{and this one has growth, backoff and interval -1}}
+module attributes {test.attr = #base.guard<stops = false, growth = 2.0, backoff = 0.5, interval = -1>} {}
+
+// -----
+
+// B11
+// expected-error @below {{microbatch 0 of a program without a name}}
+module attributes {test.attr = #base.instance<@"", 0>} {}
+
+// -----
+
+// B12
+// expected-error @below {{'constant' has steps 8 and decay 0, must have neither}}
+module attributes {test.attr = #base.rate_schedule<kind = constant, steps = 8>} {}
+
+// -----
+
+// B12
+// expected-error @below {{'linear' has steps 8 and decay 2, must have no decay}}
+module attributes {test.attr = #base.rate_schedule<kind = linear, steps = 8, decay = 2>} {}
+
+// -----
+
+// B12
+// expected-error @below {{'cosine' has steps 8 and decay 2, must have no decay}}
+module attributes {test.attr = #base.rate_schedule<kind = cosine, steps = 8, decay = 2>} {}
+
+// -----
+
+// B12
+// expected-error @below {{'constant' has min 5.000000e-01, must have none}}
+module attributes {test.attr = #base.rate_schedule<kind = constant, min = 0.5>} {}
+
+// -----
+
+// B13
+// expected-error @below {{growth is 5.000000e-01 and backoff 5.000000e-01, must be at least 1 and between 0 and 1}}
+module attributes {test.attr = #base.guard<stops = false, growth = 0.5, backoff = 0.5, interval = 3>} {}
+
+// -----
+
+// B13
+// expected-error @below {{growth is 2.000000e+00 and backoff 1.000000e+00, must be at least 1 and between 0 and 1}}
+module attributes {test.attr = #base.guard<stops = false, growth = 2.0, backoff = 1.0, interval = 3>} {}
+
+// -----
+
+// B13
+// expected-error @below {{growth is 2.000000e+00 and backoff -5.000000e-01, must be at least 1 and between 0 and 1}}
+module attributes {test.attr = #base.guard<stops = false, growth = 2.0, backoff = -0.5, interval = 3>} {}
+
+// -----
+
+// B13
+// expected-error @below {{growth is INF and backoff 5.000000e-01, must be at least 1 and between 0 and 1}}
+module attributes {test.attr = #base.guard<stops = false, growth = 0x7FF0000000000000 : f64, backoff = 0.5, interval = 3>} {}
+
+// -----
+
+// The values of #base.direction
+// expected-error @below {{expected ::meshplan::base::Direction to be one of: forward, backward, update}}
+// expected-error @below {{failed to parse Base_DirectionAttr parameter 'value' which is to be a `::meshplan::base::Direction`}}
+module attributes {test.attr = #base.direction<sideways>} {}
+
+// -----
+
+// The values of #base.purpose
+// expected-error @below {{expected ::meshplan::base::Purpose to be one of: activations, parameters, gradients, optimizer}}
+// expected-error @below {{failed to parse Base_PurposeAttr parameter 'value' which is to be a `::meshplan::base::Purpose`}}
+module attributes {test.attr = #base.purpose<weights>} {}
+
+// -----
+
+// The parts of #base.local
+// expected-error @below {{expected 'offset', 'extent' or 'microbatch', once each and in this order}}
+module attributes {test.attr = #base.local<0, result 0, dim 0, extent 1, offset 1>} {}

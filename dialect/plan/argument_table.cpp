@@ -7,6 +7,8 @@
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace meshplan::plan;
 
@@ -53,11 +55,15 @@ public:
 
 private:
   LogicalResult addNames(unsigned index);
+  LogicalResult addPosition(unsigned index);
+  LogicalResult verifyResults();
   LogicalResult verify(Operation *op, NamedAttribute attribute);
 
   FunctionOpInterface function;
   /// Numbers of the arguments, by kind and each of their names.
   DenseMap<std::pair<ArgumentKind, StringAttr>, unsigned> numbers;
+  /// Numbers of the arguments that lie in a storage.
+  std::map<std::pair<StringRef, int64_t>, unsigned> positions;
 };
 } // namespace
 
@@ -71,6 +77,32 @@ LogicalResult ReferenceVerifier::addNames(unsigned index) {
     if (auto [known, isNew] = numbers.try_emplace({kind.getValue(), name}, index); !isNew)
       return function.emitOpError() << "has arguments " << known->second << " and " << index << " of one name, "
                                     << ArgumentRefAttr::get(function.getContext(), kind.getValue(), name);
+  return success();
+}
+
+/// D13: arguments of one storage have different positions.
+LogicalResult ReferenceVerifier::addPosition(unsigned index) {
+  StorageAttr storage = argAttr<attr::Storage>(function, index);
+  if (!storage)
+    return success();
+  auto [known, isNew] = positions.try_emplace({storage.getName(), storage.getPosition()}, index);
+  return isNew ? success()
+               : function.emitOpError() << "has arguments " << known->second << " and " << index << " at position "
+                                        << storage.getPosition() << " of storage \"" << storage.getName()
+                                        << "\", must be one";
+}
+
+/// D12: a function has one loss, and an argument one new content.
+LogicalResult ReferenceVerifier::verifyResults() {
+  DenseMap<std::pair<StringAttr, Attribute>, unsigned> seen;
+  for (unsigned index = 0; index < function.getNumResults(); ++index)
+    for (NamedAttribute each : function.getResultAttrs(index)) {
+      bool isOne = each.getName() == attr::Loss::getNameStr() || each.getName() == attr::Updates::getNameStr();
+      auto [known, isNew] = seen.try_emplace({each.getName(), each.getValue()}, index);
+      if (isOne && !isNew)
+        return function.emitOpError() << "has results " << known->second << " and " << index << " with '"
+                                      << each.getName().getValue() << "' = " << each.getValue() << ", must be one";
+    }
   return success();
 }
 
@@ -89,8 +121,10 @@ LogicalResult ReferenceVerifier::verify(Operation *op, NamedAttribute attribute)
 
 LogicalResult ReferenceVerifier::run() {
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    if (failed(addNames(index)))
+    if (failed(addNames(index)) || failed(addPosition(index)))
       return failure();
+  if (failed(verifyResults()))
+    return failure();
   for (ArrayAttr all : {function.getArgAttrsAttr(), function.getResAttrsAttr()})
     for (Attribute own : all ? all.getValue() : ArrayRef<Attribute>())
       for (NamedAttribute each : cast<DictionaryAttr>(own))

@@ -27,6 +27,10 @@ LogicalResult DimShardingAttr::verify(function_ref<InFlightDiagnostic()> emitErr
     return emitError() << "block size is " << unit << ", must be positive";
   if (repeat < 1) // A10
     return emitError() << "blocks repeat " << repeat << " times, must be positive";
+  // Otherwise one layout would have several attributes.
+  if (axes.empty() && (unit != 1 || repeat != 1 || !parts.empty())) // A19
+    return emitError() << "a dim that no axis divides has block size " << unit << ", repeat count " << repeat << " and "
+                       << parts.size() << " parts, must have 1, 1 and none";
   return verifyParts(parts, unit, repeat, emitError); // A4
 }
 
@@ -76,17 +80,33 @@ LogicalResult ShardingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element
 
 LogicalResult OptimizerGroupAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr lr,
                                          FloatAttr weightDecay, FloatAttr beta1, FloatAttr beta2, FloatAttr eps,
-                                         FloatAttr momentum, FloatAttr dampening, bool) {
-  for (FloatAttr number : {lr, weightDecay, beta1, beta2, eps, momentum, dampening})
+                                         FloatAttr momentum, FloatAttr dampening, bool nesterov) {
+  for (FloatAttr number : {lr, weightDecay, beta1, beta2, eps, momentum, dampening}) {
     if (number && !number.getType().isF64()) // A12
       return emitError() << "number " << number << " of a group is not f64";
+    if (number && !number.getValue().isFinite()) // A20
+      return emitError() << "a number of a group is " << base::numberOf(number) << ", must be finite";
+  }
+  // As the language requires it. PyTorch accepts any dampening.
+  std::pair<StringRef, double> numbers[] = {
+      {"lr", base::numberOf(lr)},       {"weight_decay", base::numberOf(weightDecay)},
+      {"beta1", base::numberOf(beta1)}, {"beta2", base::numberOf(beta2)},
+      {"eps", base::numberOf(eps)},     {"momentum", base::numberOf(momentum)}};
+  for (auto [name, number] : numbers) {
+    bool isBeta = name.starts_with("beta");
+    if (number < 0 || (isBeta && number >= 1)) // A20
+      return emitError() << name << " is " << number << ", must be 0 or more" << (isBeta ? " and below 1" : "");
+  }
+  if (nesterov && (base::numberOf(momentum) <= 0 || base::numberOf(dampening) != 0)) // A20
+    return emitError() << "nesterov with momentum " << base::numberOf(momentum) << " and dampening "
+                       << base::numberOf(dampening) << ", must have a momentum above 0 and no dampening";
   return success();
 }
 
 LogicalResult LossScaleAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr initial, FloatAttr growth,
                                     FloatAttr backoff, int64_t interval) {
-  if (!(base::numberOf(initial) > 0)) // A13
-    return emitError() << "loss scale begins as " << base::numberOf(initial) << ", must be positive";
+  if (!initial.getValue().isFinite() || base::numberOf(initial) <= 0) // A13
+    return emitError() << "loss scale begins as " << base::numberOf(initial) << ", must be finite and positive";
   return base::verifyLossScale(emitError, growth, backoff, interval); // A11
 }
 
@@ -108,8 +128,8 @@ LogicalResult ModuleRunAttr::verify(function_ref<InFlightDiagnostic()> emitError
 
 LogicalResult InitRuleOfAttr::verify(function_ref<InFlightDiagnostic()> emitError, InitRule, FloatAttr gain, FanKind,
                                      StringAttr, LocationAttr) {
-  if (!(base::numberOf(gain) > 0)) // A15
-    return emitError() << "gain is " << base::numberOf(gain) << ", must be positive";
+  if (!gain.getValue().isFinite() || base::numberOf(gain) <= 0) // A15
+    return emitError() << "gain is " << base::numberOf(gain) << ", must be finite and positive";
   return success();
 }
 
@@ -126,5 +146,17 @@ LogicalResult CauseAttr::verify(function_ref<InFlightDiagnostic()> emitError, St
                                 LocationAttr) {
   if (axis.empty()) // A17
     return emitError() << "cause of an axis without a name";
+  return success();
+}
+
+LogicalResult MergeableAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t set, int64_t most) {
+  if (set < 0 || most < 0) // A21
+    return emitError() << "set " << set << " of at most " << most << " bytes, both must be 0 or more";
+  return success();
+}
+
+LogicalResult PrefetchAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t unit, int64_t ahead) {
+  if (unit < 0 || ahead < 0) // A22
+    return emitError() << "unit " << unit << " is gathered " << ahead << " units ahead, both must be 0 or more";
   return success();
 }

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -27,8 +28,14 @@ enum Position : unsigned {
   onFunction = 1U << 7,
   onCall = 1U << 8,
   onConstrain = 1U << 9,
-  onCollective = 1U << 10,
-  onModule = 1U << 11,
+  onGather = 1U << 10,
+  onScatter = 1U << 11,
+  onAllReduce = 1U << 12,
+  onOtherMove = 1U << 13, ///< of the ops that change a layout
+  onOtherOp = 1U << 14,
+  onModule = 1U << 15,
+  onCollective = onGather | onScatter | onAllReduce,
+  onMove = onCollective | onOtherMove,
   onWeight = onParameter | onBuffer,
   onChanged = onWeight | onState | onAccumulator,
   onArgument = onChanged | onInput | onSetting,
@@ -51,6 +58,35 @@ template <typename Item> static bool isListOf(Attribute value) {
   return list && llvm::all_of(list, llvm::IsaPred<Item>);
 }
 
+static bool isName(Attribute value) {
+  auto text = dyn_cast<StringAttr>(value);
+  return text && !text.empty();
+}
+
+/// True for a list of names, of which there is one.
+static bool isNames(Attribute value) {
+  auto list = dyn_cast<ArrayAttr>(value);
+  return list && !list.empty() && llvm::all_of(list, isName);
+}
+
+/// True for an integer of 64 bits, which is what its readers expect.
+static bool isInteger(Attribute value) {
+  auto number = dyn_cast<IntegerAttr>(value);
+  return number && number.getType().isSignlessInteger(64);
+}
+
+static bool isUnit(Attribute value) { return isInteger(value) && cast<IntegerAttr>(value).getInt() >= 0; }
+
+static bool isPositiveList(Attribute value) {
+  auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
+  return numbers && !numbers.empty() && llvm::all_of(numbers.asArrayRef(), [](int64_t number) { return number > 0; });
+}
+
+static bool isFloatType(Attribute value) {
+  auto type = dyn_cast<TypeAttr>(value);
+  return type && isa<FloatType>(type.getValue());
+}
+
 static bool isInit(Attribute value) { return isa<base::InitAttr, InitRuleOfAttr>(value); }
 static bool isStandIn(Attribute value) { return isa<StandInAttr, ArgumentRefAttr>(value); }
 
@@ -58,17 +94,17 @@ static bool isStandIn(Attribute value) { return isa<StandInAttr, ArgumentRefAttr
 static Rule ruleOf(StringRef name) {
   return llvm::StringSwitch<Rule>(name)
       .Case(attr::Kind::getNameStr(), rule<attr::Kind>(onArgument))
-      .Case(attr::Names::getNameStr(), {onArgument, isListOf<StringAttr>})
+      .Case(attr::Names::getNameStr(), {onArgument, isNames})
       .Case(attr::Dims::getNameStr(), {onInput, isListOf<StringAttr>})
       .Case(attr::Sharding::getNameStr(), rule<attr::Sharding>(onWeight | onInput))
-      .Case(attr::Parts::getNameStr(), rule<attr::Parts>(onWeight))
+      .Case(attr::Parts::getNameStr(), {onWeight, isPositiveList})
       .Case(attr::Style::getNameStr(), rule<attr::Style>(onArgument))
-      .Case(attr::Trainable::getNameStr(), rule<attr::Trainable>(onWeight))
+      .Case(attr::Trainable::getNameStr(), rule<attr::Trainable>(onParameter))
       .Case(attr::Unused::getNameStr(), rule<attr::Unused>(onParameter))
-      .Case(attr::Group::getNameStr(), rule<attr::Group>(onParameter))
-      .Case(attr::Data::getNameStr(), rule<attr::Data>(onChanged | onCollective))
-      .Case(attr::Unit::getNameStr(), rule<attr::Unit>(onChanged | onCollective))
-      .Case(attr::Keep::getNameStr(), rule<attr::Keep>(onWeight))
+      .Case(attr::Group::getNameStr(), {onParameter, isInteger})
+      .Case(attr::Data::getNameStr(), {onParameter | onAccumulator | onAllReduce, isInteger})
+      .Case(attr::Unit::getNameStr(), {onParameter | onAccumulator | onAllReduce, isUnit})
+      .Case(attr::Keep::getNameStr(), rule<attr::Keep>(onParameter))
       .Case(attr::Init::getNameStr(), {onWeight, isInit})
       .Case(attr::Of::getNameStr(), rule<attr::Of>(onState, onParameter))
       .Case(attr::Copies::getNameStr(), rule<attr::Copies>(onState))
@@ -76,8 +112,8 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::Value::getNameStr(), rule<attr::Value>(onSetting))
       .Case(attr::Schedule::getNameStr(), rule<attr::Schedule>(onSetting))
       .Case(attr::Storage::getNameStr(), rule<attr::Storage>(onParameter | onAccumulator))
-      .Case(attr::Host::getNameStr(), rule<attr::Host>(onArgument | onCall))
-      .Case(attr::Name::getNameStr(), rule<attr::Name>(onResult))
+      .Case(attr::Host::getNameStr(), rule<attr::Host>(onWeight | onState | onCall))
+      .Case(attr::Name::getNameStr(), {onResult, isName})
       .Case(attr::Loss::getNameStr(), rule<attr::Loss>(onResult))
       .Case(attr::GradientOf::getNameStr(), rule<attr::GradientOf>(onResult, onParameter))
       .Case(attr::Updates::getNameStr(), rule<attr::Updates>(onResult, onChanged))
@@ -88,15 +124,15 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::LossGradient::getNameStr(), rule<attr::LossGradient>(onCall))
       .Case(attr::Kept::getNameStr(), rule<attr::Kept>(onCall))
       .Case(attr::Precision::getNameStr(), rule<attr::Precision>(onCall))
-      .Case(attr::KeepsAddends::getNameStr(), rule<attr::KeepsAddends>(onCall | onCollective))
+      .Case(attr::KeepsAddends::getNameStr(), rule<attr::KeepsAddends>(onCall | onMove))
       .Case(attr::ZeroGradient::getNameStr(), rule<attr::ZeroGradient>(onCall))
       .Case(attr::InEvaluation::getNameStr(), {onCall, isStandIn})
       .Case(attr::AutocastOff::getNameStr(), rule<attr::AutocastOff>(onCall))
       .Case(attr::InputOf::getNameStr(), rule<attr::InputOf>(onConstrain))
       .Case(attr::OutputOf::getNameStr(), rule<attr::OutputOf>(onConstrain))
-      .Case(attr::ActivationSum::getNameStr(), rule<attr::ActivationSum>(onCollective))
+      .Case(attr::ActivationSum::getNameStr(), {onScatter | onAllReduce, isFloatType})
       .Case(attr::Mergeable::getNameStr(), rule<attr::Mergeable>(onCollective))
-      .Case(attr::Prefetch::getNameStr(), rule<attr::Prefetch>(onCollective))
+      .Case(attr::Prefetch::getNameStr(), rule<attr::Prefetch>(onGather))
       .Case(attr::WideActivations::getNameStr(), rule<attr::WideActivations>(onModule))
       .Case(attr::IsDecomposed::getNameStr(), rule<attr::IsDecomposed>(onModule))
       .Case(attr::IsEvaluated::getNameStr(), rule<attr::IsEvaluated>(onModule))
@@ -160,15 +196,42 @@ static LogicalResult verifyModuleRuns(CallOp call, ArrayAttr runs) {
   return success();
 }
 
-static LogicalResult verifyOnCall(Operation *op, NamedAttribute attribute) {
-  if (failed(verify(op, attribute, onCall, "a call")))
-    return failure();
-  if (attribute.getName() == attr::ModuleRuns::getNameStr())
-    return verifyModuleRuns(cast<CallOp>(op), cast<ArrayAttr>(attribute.getValue()));
-  auto function = op->getParentOfType<FunctionOpInterface>();
-  // A function without attributes has no last one.
-  bool isVerified = !function || lastIn(function.getArgAttrsAttr()).second || lastIn(function.getResAttrsAttr()).second;
-  return isVerified || !isa<ArgumentRefAttr>(attribute.getValue()) ? success() : verifyReferences(function);
+//===----------------------------------------------------------------------===//
+// Contents
+//===----------------------------------------------------------------------===//
+
+/// D11: what an attribute states about the dims of an argument fits its tensor.
+static LogicalResult verifyDims(FunctionOpInterface function, unsigned index, NamedAttribute attribute) {
+  auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[index]);
+  if (!type)
+    return success();
+  StringRef name = attribute.getName();
+  auto emitError = [&] {
+    return function.emitOpError() << "has '" << name << "' on argument " << index << " of type " << type << ": ";
+  };
+  if (auto dims = dyn_cast<ArrayAttr>(attribute.getValue());
+      dims && name == attr::Dims::getNameStr() && static_cast<int64_t>(dims.size()) != type.getRank())
+    return emitError() << "names " << dims.size() << " dims of a tensor of rank " << type.getRank();
+  auto init = dyn_cast<base::InitAttr>(attribute.getValue());
+  if (init && init.getElements() && init.getElements().getShapedType().getShape() != type.getShape())
+    return emitError() << "is given elements of type " << init.getElements().getShapedType();
+  auto sharding = dyn_cast<ShardingAttr>(attribute.getValue());
+  if (!sharding)
+    return success();
+  MeshOp mesh = getMesh(function);
+  if (!mesh)
+    return emitError() << "names axes, but the module has no mesh";
+  return failure(failed(sharding.verifyEncoding(type.getShape(), type.getElementType(), emitError)) ||
+                 failed(verifyAgainstMesh(sharding, mesh, emitError)));
+}
+
+/// D14: the operand that stands for a call is one of it.
+static LogicalResult verifyStandIn(CallOp call, StandInAttr standIn) {
+  size_t needed = standIn.getValue() == StandIn::ones ? 0 : standIn.getValue() == StandIn::first_operand ? 1 : 2;
+  if (call.getOperands().size() >= needed)
+    return success();
+  return call.emitOpError() << "has the stand-in '" << stringifyStandIn(standIn.getValue()) << "', but "
+                            << call.getOperands().size() << " operands";
 }
 
 //===----------------------------------------------------------------------===//
@@ -198,6 +261,19 @@ static LogicalResult verifyPosition(Operation *op, unsigned index, NamedAttribut
 // Hooks
 //===----------------------------------------------------------------------===//
 
+static LogicalResult verifyOnCall(Operation *op, NamedAttribute attribute) {
+  if (failed(verify(op, attribute, onCall, "a call")))
+    return failure();
+  if (attribute.getName() == attr::ModuleRuns::getNameStr())
+    return verifyModuleRuns(cast<CallOp>(op), cast<ArrayAttr>(attribute.getValue()));
+  if (auto standIn = dyn_cast<StandInAttr>(attribute.getValue()))
+    return verifyStandIn(cast<CallOp>(op), standIn);
+  auto function = op->getParentOfType<FunctionOpInterface>();
+  // A function without attributes has no last one.
+  bool isVerified = !function || lastIn(function.getArgAttrsAttr()).second || lastIn(function.getResAttrsAttr()).second;
+  return isVerified || !isa<ArgumentRefAttr>(attribute.getValue()) ? success() : verifyReferences(function);
+}
+
 LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (isa<FunctionOpInterface>(op))
     return verify(op, attribute, onFunction, "a function");
@@ -205,9 +281,14 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return verify(op, attribute, onModule, "a module");
   if (isa<CallOp>(op))
     return verifyOnCall(op, attribute);
-  if (isa<ConstrainOp>(op))
-    return verify(op, attribute, onConstrain, "a statement");
-  return verify(op, attribute, onCollective, "an op");
+  unsigned position = llvm::TypeSwitch<Operation *, unsigned>(op)
+                          .Case([](ConstrainOp) { return onConstrain; })
+                          .Case([](AllGatherOp) { return onGather; })
+                          .Case([](ReduceScatterOp) { return onScatter; })
+                          .Case([](AllReduceOp) { return onAllReduce; })
+                          .Case<AllToAllOp, PermuteOp, SliceOp, ReshardOp>([](auto) { return onOtherMove; })
+                          .Default([](Operation *) { return onOtherOp; });
+  return verify(op, attribute, position, "'" + op->getName().getStringRef() + "'");
 }
 
 LogicalResult PlanDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
@@ -223,7 +304,7 @@ LogicalResult PlanDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
   if (isTrained && !referenceTo(function, index)) // D7
     return op->emitOpError() << "has '" << attribute.getName().getValue() << "' on argument " << index
                              << ", to which its gradient cannot refer without a kind and a name";
-  if (failed(verifyPosition(op, index, attribute)))
+  if (failed(verifyPosition(op, index, attribute)) || (function && failed(verifyDims(function, index, attribute))))
     return failure();
   return verifyAfterLast(op, /*isResult=*/false, index, attribute);
 }

@@ -105,10 +105,8 @@ meshplan::DimSharding resolveDim(int64_t extent, DimShardingAttr dim, MeshOp mes
 
 DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
   MLIRContext *context = dim.getContext();
-  // Blocks matter only where a dim is divided. Without this rule one layout would have several attributes, and types
-  // that mean the same would differ.
   if (dim.getAxes().empty())
-    return DimShardingAttr::get(context, dim.getAxes(), dim.getOpen());
+    return dim;
   auto canonicalPart = [count = shardCount(dim.getAxes(), mesh)](const DimPart &part) {
     // With a whole number of blocks for each shard, distributing blocks and distributing elements give the same shards;
     // no shard then touches a block of its neighbour, so repeats do not matter either. Example: 12 heads of 64 over 4
@@ -127,6 +125,8 @@ DimShardingAttr canonicalDim(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
 
 DimShardingAttr divideDim(int64_t extent, ArrayRef<AxisRefAttr> axes, MeshOp mesh, int64_t unit,
                           ArrayRef<DimPart> parts, int64_t repeat) {
+  if (axes.empty())
+    return DimShardingAttr::get(mesh.getContext(), axes);
   return canonicalDim(extent, DimShardingAttr::get(mesh.getContext(), axes, /*open=*/false, unit, parts, repeat), mesh);
 }
 
@@ -152,10 +152,13 @@ DimShardingAttr ownUnits(int64_t extent, DimShardingAttr dim, MeshOp mesh) {
 }
 
 DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count, MeshOp mesh) {
-  return canonicalDim(extent,
-                      DimShardingAttr::get(dim.getContext(), dim.getAxes().drop_back(count), dim.getOpen(),
-                                           dim.getUnit(), dim.getParts(), dim.getRepeat()),
-                      mesh);
+  ArrayRef<AxisRefAttr> axes = dim.getAxes().drop_back(count);
+  if (axes.empty())
+    return DimShardingAttr::get(dim.getContext(), axes, dim.getOpen());
+  return canonicalDim(
+      extent,
+      DimShardingAttr::get(dim.getContext(), axes, dim.getOpen(), dim.getUnit(), dim.getParts(), dim.getRepeat()),
+      mesh);
 }
 
 bool isInTime(Type type) {

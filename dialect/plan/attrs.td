@@ -239,6 +239,7 @@ def Plan_MergeableAttr : Plan_Attr<"Mergeable", "mergeable"> {
   }];
   let parameters = (ins "int64_t":$set, "int64_t":$most);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Plan_PrefetchAttr : Plan_Attr<"Prefetch", "prefetch"> {
@@ -250,6 +251,7 @@ def Plan_PrefetchAttr : Plan_Attr<"Prefetch", "prefetch"> {
   }];
   let parameters = (ins "int64_t":$unit, "int64_t":$ahead);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Plan_CauseAttr : Plan_Attr<"Cause", "cause"> {

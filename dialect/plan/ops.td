@@ -303,6 +303,7 @@ def Plan_RecomputeOp : Plan_Op<"recompute"> {
   }];
   let arguments = (ins StrAttr:$module, StrArrayAttr:$keep);
   let assemblyFormat = "$module `keep` $keep attr-dict";
+  let hasVerifier = 1;
 }
 
 def Plan_OptimizerOp : Plan_Op<"optimizer"> {

@@ -112,6 +112,8 @@ LogicalResult ReshardOp::verify() { return verifyChange(*this); }
 
 /// R5: a gradient has the shape of its value and keeps its own element type.
 LogicalResult MatchOp::verify() {
+  if (getFlat() && failed(verifyStatedAxes(*this, *getFlat())))
+    return failure();
   auto shape = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
   bool keepsType = getElementTypeOrSelf(getGradient()) == getElementTypeOrSelf(getResult());
   if (shape(getGradient()) != shape(getValue()) || shape(getResult()) != shape(getValue()) || !keepsType)
@@ -122,6 +124,8 @@ LogicalResult MatchOp::verify() {
 
 /// R8: a target has the extents and the division of the result.
 template <typename Op> static LogicalResult verifyTarget(Op op) {
+  if (auto bucket = static_cast<int64_t>(op.getBucket().value_or(0)); bucket < 0) // R9
+    return op.emitOpError() << "is in bucket " << bucket << ", must be 0 or more";
   if (!op.getTarget())
     return success();
   auto withoutAddends = [](Type type) {
@@ -218,6 +222,8 @@ LogicalResult SliceOp::verify() {
 LogicalResult PermuteOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
   if (failed(change))
+    return failure();
+  if (failed(verifyStatedAxes(*this, getAxes()))) // R10
     return failure();
   MeshOp mesh = getMesh(*this);
   for (auto [index, from, to] : llvm::enumerate(change->from.getDims(), change->to.getDims()))

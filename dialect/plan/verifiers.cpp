@@ -56,26 +56,42 @@ LogicalResult MeshOp::verify() {
   return success();
 }
 
-/// M5: the axes that a statement of the plan names are axes of the mesh.
-static LogicalResult verifyStatedAxes(Operation *op, ArrayAttr axes) {
+LogicalResult meshplan::plan::verifyStatedAxes(Operation *op, ArrayAttr axes) {
   MeshOp mesh = getMesh(op);
-  if (!mesh)
+  if (!mesh) // M5
     return op->emitOpError("names axes, but the module has no mesh");
-  for (Attribute axis : axes)
-    if (failed(verifyAxis(cast<AxisRefAttr>(axis), mesh, [&] { return op->emitOpError(); })))
+  for (auto [index, attribute] : llvm::enumerate(axes)) {
+    auto axis = cast<AxisRefAttr>(attribute);
+    if (failed(verifyAxis(axis, mesh, [&] { return op->emitOpError(); })))
       return failure();
+    for (Attribute other : axes.getValue().take_front(index))
+      if (axis.overlaps(cast<AxisRefAttr>(other))) // M16
+        return op->emitOpError() << "names axis \"" << axis.getName() << "\" twice";
+  }
   return success();
 }
 
-LogicalResult StyleOp::verify() { return verifyStatedAxes(*this, getAxes()); }
+LogicalResult StyleOp::verify() {
+  if (auto dim = static_cast<int64_t>(getDim()); dim < 0) // M17
+    return emitOpError() << "divides dim " << dim << ", must be 0 or more";
+  for (int64_t part : getParts())
+    if (part < 1) // M17
+      return emitOpError() << "has a part of size " << part << ", must be positive";
+  return verifyStatedAxes(*this, getAxes());
+}
 
 LogicalResult BorderOp::verify() {
   if (failed(verifyStatedAxes(*this, getAxes())))
     return failure();
+  if (static_cast<int64_t>(getIndex()) < 0) // M18
+    return emitOpError() << "is about value " << static_cast<int64_t>(getIndex()) << ", must be 0 or more";
   size_t names = getNames() ? getNames()->size() : 0, extents = getExtents() ? getExtents()->size() : 0;
   if (names != extents || (names != 0 && names != getLayout().getDims().size())) // M7
     return emitOpError() << "has " << names << " names and " << extents << " extents for "
                          << getLayout().getDims().size() << " dims";
+  for (int64_t extent : getExtents().value_or(ArrayRef<int64_t>()))
+    if (extent < 0) // M18
+      return emitOpError() << "has a dim of size " << extent << ", must be 0 or more";
   return verifyAgainstMesh(getLayout(), getMesh(*this), [&] { return emitOpError(); });
 }
 
@@ -105,8 +121,23 @@ LogicalResult ConstantOp::verify() {
   return verifyTypes(*this);
 }
 
+/// C4: an integer that depends on the rank names a dim of an operand or result of the call.
+static LogicalResult verifyLocal(CallOp call, LocalIntAttr local) {
+  TypeRange types = local.getOfResult() ? TypeRange(call.getResultTypes()) : TypeRange(call.getOperandTypes());
+  StringRef kind = local.getOfResult() ? "result" : "operand";
+  if (local.getIndex() >= static_cast<int64_t>(types.size()))
+    return call.emitOpError() << "refers to " << kind << ' ' << local.getIndex() << " of " << types.size();
+  int64_t rank = cast<RankedTensorType>(types[local.getIndex()]).getRank();
+  if (local.getDim() >= rank)
+    return call.emitOpError() << "refers to dim " << local.getDim() << " of " << kind << ' ' << local.getIndex()
+                              << ", which has rank " << rank;
+  return success();
+}
+
 /// C2: operand references of a call are in range, and every operand is referred to.
 static LogicalResult collectOperands(CallOp call, Attribute argument, SmallVectorImpl<bool> &used) {
+  if (auto local = dyn_cast<LocalIntAttr>(argument))
+    return verifyLocal(call, local);
   if (auto operand = dyn_cast<OperandRefAttr>(argument)) {
     if (operand.getIndex() >= static_cast<int64_t>(used.size()))
       return call.emitOpError() << "refers to operand " << operand.getIndex() << " of " << used.size();
@@ -120,6 +151,8 @@ static LogicalResult collectOperands(CallOp call, Attribute argument, SmallVecto
 }
 
 LogicalResult CallOp::verify() {
+  if (getTarget().empty()) // C6
+    return emitOpError("has no target");
   SmallVector<bool> used(getOperands().size(), false);
   for (NamedAttribute argument : getArgs())
     if (failed(collectOperands(*this, argument.getValue(), used)))
@@ -134,9 +167,25 @@ LogicalResult ConstrainOp::verify() {
   if (getLayout().getRank() != getInput().getType().getRank()) // C3
     return emitOpError() << "states a layout of rank " << getLayout().getRank() << " for a tensor of rank "
                          << getInput().getType().getRank();
-  if (MeshOp mesh = getMesh(*this))
-    return verifyAgainstMesh(getLayout(), mesh, [&] { return emitOpError(); });
-  return emitOpError("states a layout, but the module has no mesh");
+  RankedTensorType input = getInput().getType(), result = getResult().getType();
+  if (input.getShape() != result.getShape() || input.getElementType() != result.getElementType()) // C5
+    return emitOpError() << "changes the tensor from " << input << " to " << result;
+  MeshOp mesh = getMesh(*this);
+  if (!mesh) // M5
+    return emitOpError("states a layout, but the module has no mesh");
+  return failure(failed(verifyStatedAxes(*this, getAxes())) ||
+                 failed(verifyAgainstMesh(getLayout(), mesh, [&] { return emitOpError(); })) ||
+                 failed(verifyTypes(*this)));
+}
+
+/// M20: a module has one statement of a kind.
+template <typename Op> static LogicalResult verifyOnly(Op op) {
+  auto all = op->template getParentOfType<ModuleOp>().template getOps<Op>();
+  if (all.empty() || *all.begin() == op)
+    return success();
+  auto diagnostic = op.emitOpError("must be the only one of its module");
+  diagnostic.attachNote((*all.begin()).getLoc()) << "the first one is here";
+  return diagnostic;
 }
 
 LogicalResult OptimizerOp::verify() {
@@ -144,7 +193,7 @@ LogicalResult OptimizerOp::verify() {
     return emitOpError("has no group of parameters");
   if (getClip() && !(getClip()->convertToDouble() > 0)) // M14
     return emitOpError() << "clips to a norm of " << getClip()->convertToDouble() << ", must be positive";
-  return success();
+  return verifyOnly(*this);
 }
 
 /// M11: the index of a result, which may be of any program.
@@ -154,7 +203,9 @@ static LogicalResult verifyOutput(Operation *op, int64_t output) {
   return success();
 }
 
-LogicalResult LossOp::verify() { return verifyOutput(*this, getOutput()); }
+LogicalResult LossOp::verify() {
+  return failure(failed(verifyOutput(*this, getOutput())) || failed(verifyOnly(*this)));
+}
 
 LogicalResult NormalizeLossOp::verify() { return verifyOutput(*this, getOutput()); }
 
@@ -162,6 +213,17 @@ LogicalResult MicrobatchesOp::verify() {
   int64_t count = getCount();
   if (count < 1) // M12
     return emitOpError() << "splits the batch into " << count << " microbatches, must be at least 1";
+  return verifyOnly(*this);
+}
+
+LogicalResult RecomputeOp::verify() {
+  llvm::StringSet<> names;
+  for (auto name : getKeep().getAsRange<StringAttr>()) {
+    if (name.empty()) // M19
+      return emitOpError("keeps an operator without a name");
+    if (!names.insert(name.getValue()).second) // M19
+      return emitOpError() << "keeps " << name << " twice";
+  }
   return success();
 }
 
@@ -169,7 +231,7 @@ LogicalResult PrecisionOp::verify() {
   for (std::optional<Type> type : {getCompute(), getStorage(), getGather(), getReduce(), getMaster(), getState()})
     if (type && !isa<FloatType>(*type)) // M13
       return emitOpError() << "states " << *type << ", which is not a floating-point type";
-  return success();
+  return verifyOnly(*this);
 }
 
 LogicalResult DataOp::verify() {

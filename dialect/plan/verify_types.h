@@ -11,6 +11,9 @@ namespace meshplan::plan {
 /// checked too, because arguments of a function have no other verifier.
 mlir::LogicalResult verifyTypes(mlir::Operation *op);
 
+/// Checks the axes that an op names: the mesh has them, and no digit of one is named twice.
+mlir::LogicalResult verifyStatedAxes(mlir::Operation *op, mlir::ArrayAttr axes);
+
 } // namespace meshplan::plan
 
 #endif // MESHPLAN_DIALECT_PLAN_VERIFY_TYPES_H

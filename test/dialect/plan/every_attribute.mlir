@@ -35,7 +35,8 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
       %m: tensor<6xf32> {plan.kind = #plan.kind<state>, plan.names = ["w.m"], plan.of = #plan.argument<parameter "w">, plan.copies},
       %s: tensor<6xf32> {plan.kind = #plan.kind<accumulator>, plan.names = ["w.sum"], plan.scratch,
                          plan.storage = #plan.storage<name = "sums", position = 0>},
-      %p: tensor<6xf32, #plan.sharding<[{}], partial = sum {"tp"}>>)
+      %p: tensor<6xf32, #plan.sharding<[{}], partial = sum {"tp"}>>,
+      %f: tensor<6xf32, #plan.sharding<[{}], flat = {"tp"}>>)
       -> (tensor<6xf32> {plan.name = "loss", plan.loss}, tensor<6xf32> {plan.gradient_of = #plan.argument<parameter "w">},
           tensor<6xf32> {plan.updates = #plan.argument<accumulator "w.sum">})
       attributes {plan.role = #base.role<step>, plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>], plan.guard = #base.guard<stops = true>} {
@@ -48,9 +49,12 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
     %1 = plan.constrain %0 <[{}]> along [#plan.axis<"tp">] as "input replicate" {plan.input_of = "m"} : tensor<6xf32> -> tensor<6xf32>
     // CHECK: plan.constrain {{.*}} as "output replicate" {plan.output_of = "m"}
     %2 = plan.constrain %1 <[{}]> along [#plan.axis<"tp">] as "output replicate" {plan.output_of = "m"} : tensor<6xf32> -> tensor<6xf32>
-    // CHECK: plan.all_reduce {{.*}} {plan.activation_sum = bf16, plan.data = 0 : i64, plan.mergeable = #plan.mergeable<set = 1, most = 64>, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>, plan.unit = 3 : i64}
-    %3 = plan.all_reduce %p [#plan.axis<"tp">] {plan.activation_sum = bf16, plan.data = 0 : i64, plan.mergeable = #plan.mergeable<set = 1, most = 64>, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>, plan.unit = 3 : i64}
+    // CHECK: plan.all_reduce {{.*}} {plan.activation_sum = bf16, plan.data = 0 : i64, plan.mergeable = #plan.mergeable<set = 1, most = 64>, plan.unit = 3 : i64}
+    %3 = plan.all_reduce %p [#plan.axis<"tp">] {plan.activation_sum = bf16, plan.data = 0 : i64, plan.mergeable = #plan.mergeable<set = 1, most = 64>, plan.unit = 3 : i64}
       : tensor<6xf32, #plan.sharding<[{}], partial = sum {"tp"}>> -> tensor<6xf32, #plan.sharding<[{}]>>
+    // CHECK: plan.all_gather {{.*}} {plan.keeps_addends, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>}
+    %4 = plan.all_gather %f [#plan.axis<"tp">] {plan.keeps_addends, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>}
+      : tensor<6xf32, #plan.sharding<[{}], flat = {"tp"}>> -> tensor<6xf32, #plan.sharding<[{}]>>
     return %2, %w, %s : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>
   }
 }

@@ -896,7 +896,7 @@ plan.data gradients over [#plan.axis<"dp">] prefetch 1 as "data dp"
 
 // -----
 
-// M8: digits that overlap
+// M8: optimizer states
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'plan.data' op prefetches parameters, but they are not sharded}}
 plan.data optimizer over [#plan.axis<"dp">] prefetch 1 as "data dp"
@@ -1019,7 +1019,7 @@ plan.optimizer sgd groups [{lr = 1.0}]
 // -----
 
 // A13
-// expected-error @below {{loss scale begins as 0.000000e+00, must be positive}}
+// expected-error @below {{loss scale begins as 0.000000e+00, must be finite and positive}}
 plan.precision {loss_scale = #plan.loss_scale<initial = 0.0>}
 
 // -----
@@ -1031,7 +1031,7 @@ func.func @a14(%x: tensor<4xf32> {plan.of = #plan.argument<parameter "">}) { ret
 // -----
 
 // A15
-// expected-error @below {{gain is -1.000000e+00, must be positive}}
+// expected-error @below {{gain is -1.000000e+00, must be finite and positive}}
 func.func @a15(%x: tensor<4xf32> {plan.init = #plan.init_rule<rule = xavier_normal, gain = -1.0, fan = in, text = "xavier normal gain -1", location = loc(unknown)>}) { return }
 
 // -----
@@ -1156,3 +1156,381 @@ plan.data parameters over [#plan.axis<"dp">] bucket -1 prefetch 0 as "data dp"
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 // expected-error @below {{'plan.data' op has a bucket of 0 bytes, prefetches 0 units and divides by 0: must be 0 or more, 0 or more and at least 1}}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {average_after = 0}
+
+// -----
+
+// A19
+// expected-error @below {{a dim that no axis divides has block size 4, repeat count 1 and 0 parts, must have 1, 1 and none}}
+func.func private @a19(tensor<8xf32, #plan.sharding<[{unit 4}]>>)
+
+// -----
+
+// A19: repeated blocks
+// expected-error @below {{a dim that no axis divides has block size 1, repeat count 2 and 0 parts, must have 1, 1 and none}}
+func.func private @a19(tensor<8xf32, #plan.sharding<[{?, repeat 2}]>>)
+
+// -----
+
+// A19: parts
+// expected-error @below {{a dim that no axis divides has block size 1, repeat count 1 and 2 parts, must have 1, 1 and none}}
+func.func private @a19(tensor<8xf32, #plan.sharding<[{parts [4, 4]}]>>)
+
+// -----
+
+// A20
+// expected-error @below {{lr is -1.000000e+00, must be 0 or more}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = -1.0>]
+
+// -----
+
+// A20
+// expected-error @below {{weight_decay is -1.000000e+00, must be 0 or more}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0, weight_decay = -1.0>]
+
+// -----
+
+// A20
+// expected-error @below {{beta1 is 1.000000e+00, must be 0 or more and below 1}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0, beta1 = 1.0>]
+
+// -----
+
+// A20
+// expected-error @below {{beta2 is -5.000000e-01, must be 0 or more and below 1}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0, beta2 = -0.5>]
+
+// -----
+
+// A20
+// expected-error @below {{eps is -1.000000e+00, must be 0 or more}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0, eps = -1.0>]
+
+// -----
+
+// A20
+// expected-error @below {{momentum is -1.000000e+00, must be 0 or more}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0, momentum = -1.0>]
+
+// -----
+
+// A20
+// expected-error @below {{a number of a group is INF, must be finite}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0, dampening = 0x7FF0000000000000 : f64>]
+
+// -----
+
+// A20
+// expected-error @below {{nesterov with momentum 0.000000e+00 and dampening 0.000000e+00, must have a momentum above 0 and no dampening}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0, nesterov = true>]
+
+// -----
+
+// A20
+// expected-error @below {{nesterov with momentum 5.000000e-01 and dampening 1.000000e+00, must have a momentum above 0 and no dampening}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0, momentum = 0.5, dampening = 1.0, nesterov = true>]
+
+// -----
+
+// A13: infinite
+// expected-error @below {{loss scale begins as INF, must be finite and positive}}
+plan.precision {loss_scale = #plan.loss_scale<initial = 0x7FF0000000000000 : f64>}
+
+// -----
+
+// A15: infinite
+// expected-error @below {{gain is INF, must be finite and positive}}
+module attributes {test.attr = #plan.init_rule<rule = xavier_normal, gain = 0x7FF0000000000000 : f64, fan = in, text = "xavier normal", location = loc(unknown)>} {}
+
+// -----
+
+// A21
+// expected-error @below {{set -1 of at most 64 bytes, both must be 0 or more}}
+module attributes {test.attr = #plan.mergeable<set = -1, most = 64>} {}
+
+// -----
+
+// A21: the bytes
+// expected-error @below {{set 1 of at most -64 bytes, both must be 0 or more}}
+module attributes {test.attr = #plan.mergeable<set = 1, most = -64>} {}
+
+// -----
+
+// A22
+// expected-error @below {{unit -1 is gathered 1 units ahead, both must be 0 or more}}
+module attributes {test.attr = #plan.prefetch<unit = -1, ahead = 1>} {}
+
+// -----
+
+// A22: the distance
+// expected-error @below {{unit 1 is gathered -1 units ahead, both must be 0 or more}}
+module attributes {test.attr = #plan.prefetch<unit = 1, ahead = -1>} {}
+
+// -----
+
+// The values of #plan.init_rule
+// expected-error @below {{expected ::meshplan::plan::InitRule to be one of: kaiming_uniform, kaiming_normal, xavier_uniform, xavier_normal}}
+// expected-error @below {{failed to parse Plan_InitRuleAttr parameter 'rule' which is to be a `::meshplan::plan::InitRule`}}
+module attributes {test.attr = #plan.init_rule<rule = lecun_normal, gain = 1.0, fan = in, text = "", location = loc(unknown)>} {}
+
+// -----
+
+// The values of #plan.init_rule, the features
+// expected-error @below {{expected ::meshplan::plan::FanKind to be one of: in, out}}
+// expected-error @below {{failed to parse Plan_InitRuleAttr parameter 'fan' which is to be a `::meshplan::plan::FanKind`}}
+module attributes {test.attr = #plan.init_rule<rule = xavier_normal, gain = 1.0, fan = both, text = "", location = loc(unknown)>} {}
+
+// -----
+
+// The reductions of #plan.sharding
+// expected-error @below {{unknown reduction 'mean', expected sum, max or min}}
+func.func private @reduction(tensor<4xf32, #plan.sharding<[{}], partial = mean {"tp"}>>)
+
+// -----
+
+// M16
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+// expected-error @below {{'plan.style' op names axis "tp" twice}}
+plan.style "a" colwise [#plan.axis<"tp">, #plan.axis<"tp">] as "colwise tp"
+
+// -----
+
+// M16: digits that overlap
+plan.mesh [#base.mesh_axis<"tp" = 8>]
+// expected-error @below {{'plan.data' op names axis "tp" twice}}
+plan.data replicated over [#plan.axis<"tp":(1)4>, #plan.axis<"tp":(2)2>] prefetch 0 as "data tp"
+
+// -----
+
+// M16: a border
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+// expected-error @below {{'plan.border' op names axis "tp" twice}}
+plan.border "a" is_input true index 0 <[{}]> exact true along [#plan.axis<"tp">, #plan.axis<"tp">] as "input replicate"
+
+// -----
+
+// M16: a layout
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @below {{'plan.constrain' op names axis "tp" twice}}
+  %0 = plan.constrain %x <[{}]> along [#plan.axis<"tp">, #plan.axis<"tp">] as "x" : tensor<8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// M3: the axes of a layout
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @below {{'plan.constrain' op unknown axis "dp"}}
+  %0 = plan.constrain %x <[{}]> along [#plan.axis<"dp">] as "x" : tensor<8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// M3: the flat axes of a gradient
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @below {{'plan.match' op unknown axis "dp"}}
+  %0 = plan.match %x to %x flat [#plan.axis<"dp">] : tensor<8xf32>, tensor<8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// M17
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+// expected-error @below {{'plan.style' op divides dim -1, must be 0 or more}}
+plan.style "a" sequence [#plan.axis<"tp">] as "sequence tp" {dim = -1 : i64}
+
+// -----
+
+// M17: a part
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+// expected-error @below {{'plan.style' op has a part of size 0, must be positive}}
+plan.style "a" colwise [#plan.axis<"tp">] as "colwise tp" {parts = array<i64: 1, 0>}
+
+// -----
+
+// M18
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+// expected-error @below {{'plan.border' op is about value -1, must be 0 or more}}
+plan.border "a" is_input true index -1 <[{}]> exact true along [] as "input replicate"
+
+// -----
+
+// M18: an extent
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+// expected-error @below {{'plan.border' op has a dim of size -4, must be 0 or more}}
+plan.border "a" is_input true index 0 <[{}]> exact true along [] as "input [n]" {names = ["n"], extents = array<i64: -4>}
+
+// -----
+
+// M19
+// expected-error @below {{'plan.recompute' op keeps an operator without a name}}
+plan.recompute "layers.0" keep ["linear", ""]
+
+// -----
+
+// M19: twice
+// expected-error @below {{'plan.recompute' op keeps "linear" twice}}
+plan.recompute "layers.0" keep ["linear", "attention", "linear"]
+
+// -----
+
+// M20
+// expected-note @below {{the first one is here}}
+plan.loss 0
+// expected-error @below {{'plan.loss' op must be the only one of its module}}
+plan.loss 0
+
+// -----
+
+// M20
+// expected-note @below {{the first one is here}}
+plan.microbatches 2
+// expected-error @below {{'plan.microbatches' op must be the only one of its module}}
+plan.microbatches 2
+
+// -----
+
+// M20
+// expected-note @below {{the first one is here}}
+plan.precision {reduce = f32}
+// expected-error @below {{'plan.precision' op must be the only one of its module}}
+plan.precision {reduce = f32}
+
+// -----
+
+// M20
+// expected-note @below {{the first one is here}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0>]
+// expected-error @below {{'plan.optimizer' op must be the only one of its module}}
+plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0>]
+
+// -----
+
+// C4
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @below {{'plan.call' op refers to result 1 of 1}}
+  %0 = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = [#base.local<0, result 1, dim 0, extent 1>]} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// C4: the dim
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @below {{'plan.call' op refers to dim 1 of operand 0, which has rank 1}}
+  %0 = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = #base.local<0, operand 0, dim 1, extent 1>} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// C5
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @below {{'plan.constrain' op changes the tensor from 'tensor<8xf32>' to 'tensor<9xf32>'}}
+  %0 = plan.constrain %x <[{}]> along [#plan.axis<"tp">] as "x" : tensor<8xf32> -> tensor<9xf32>
+  return
+}
+
+// -----
+
+// C6
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @below {{'plan.call' op has no target}}
+  %0 = plan.call ""(%x) {self = #base.operand<0>} : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// R9
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8xf32, #plan.sharding<[{"tp"}]>>) {
+  // expected-error @below {{'plan.all_gather' op is in bucket -1, must be 0 or more}}
+  %0 = plan.all_gather %x [#plan.axis<"tp">] dim 0 bucket -1 : tensor<8xf32, #plan.sharding<[{"tp"}]>> -> tensor<8xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R9
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>>) {
+  // expected-error @below {{'plan.reduce_scatter' op is in bucket -1, must be 0 or more}}
+  %0 = plan.reduce_scatter %x [#plan.axis<"tp">] dim 0 bucket -1 : tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>> -> tensor<8xf32, #plan.sharding<[{"tp"}]>>
+  return
+}
+
+// -----
+
+// R9
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>>) {
+  // expected-error @below {{'plan.all_reduce' op is in bucket -1, must be 0 or more}}
+  %0 = plan.all_reduce %x [#plan.axis<"tp">] bucket -1 : tensor<8xf32, #plan.sharding<[{}], partial = sum {"tp"}>> -> tensor<8xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R10
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8xf32, #plan.sharding<[{"tp"}]>>) {
+  // expected-error @below {{'plan.permute' op unknown axis "dp"}}
+  %0 = plan.permute %x [#plan.axis<"dp">] : tensor<8xf32, #plan.sharding<[{"tp"}]>> -> tensor<8xf32, #plan.sharding<[{"tp"}]>>
+  return
+}
+
+// -----
+
+// R10: twice
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8xf32, #plan.sharding<[{"tp"}]>>) {
+  // expected-error @below {{'plan.permute' op names axis "tp" twice}}
+  %0 = plan.permute %x [#plan.axis<"tp">, #plan.axis<"tp">] : tensor<8xf32, #plan.sharding<[{"tp"}]>> -> tensor<8xf32, #plan.sharding<[{"tp"}]>>
+  return
+}
+
+// -----
+
+// T1: no microbatches
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @below {{'plan.enter_microbatch' op slices dim 0 of 'tensor<8xf32>' into 0 microbatches}}
+  %0 = plan.enter_microbatch %x dim 0 of 0 : tensor<8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+// M13: each type
+// expected-error @below {{'plan.precision' op states 'i8', which is not a floating-point type}}
+plan.precision {compute = i8}
+
+// -----
+
+// M13
+// expected-error @below {{'plan.precision' op states 'i8', which is not a floating-point type}}
+plan.precision {storage = i8}
+
+// -----
+
+// M13
+// expected-error @below {{'plan.precision' op states 'i8', which is not a floating-point type}}
+plan.precision {gather = i8}
+
+// -----
+
+// M13
+// expected-error @below {{'plan.precision' op states 'i8', which is not a floating-point type}}
+plan.precision {reduce = i8}
+
+// -----
+
+// M13
+// expected-error @below {{'plan.precision' op states 'i8', which is not a floating-point type}}
+plan.precision {master = i8}

@@ -77,12 +77,14 @@ TEST_F(PlanAttrs, ClosedMeansNoDimIsOpen) {
 }
 
 TEST_F(PlanAttrs, AnotherDimLeavesTheRest) {
-  ShardingAttr old = sharding("[{\"dp\"}, {unit 4, ?}], partial = max {\"tp\":(1)2}, replicated = {\"pp\"}");
-  EXPECT_EQ(old.withDim(0, dim("")), sharding("[{}, {unit 4, ?}], partial = max {\"tp\":(1)2}, replicated = {\"pp\"}"));
+  ShardingAttr old =
+      sharding("[{\"dp\"}, {\"tp\":(2)3, unit 4, ?}], partial = max {\"tp\":(1)2}, replicated = {\"pp\"}");
+  EXPECT_EQ(old.withDim(0, dim("")),
+            sharding("[{}, {\"tp\":(2)3, unit 4, ?}], partial = max {\"tp\":(1)2}, replicated = {\"pp\"}"));
   // The new axes distribute element by element; an open dim stays open.
   EXPECT_EQ(old.withDim(1, {axis("tp", 2, 3)}),
             sharding("[{\"dp\"}, {\"tp\":(2)3, ?}], partial = max {\"tp\":(1)2}, replicated = {\"pp\"}"));
-  EXPECT_EQ(old.withoutPartial(), sharding("[{\"dp\"}, {unit 4, ?}], replicated = {\"pp\"}"));
+  EXPECT_EQ(old.withoutPartial(), sharding("[{\"dp\"}, {\"tp\":(2)3, unit 4, ?}], replicated = {\"pp\"}"));
 }
 
 TEST_F(PlanAttrs, TheShardingIsTheEncodingOfATensor) {
@@ -202,9 +204,10 @@ TEST_F(PlanAttrs, EachShardHasAUnitWhereThereAreEnough) {
 }
 
 TEST_F(PlanAttrs, AWholeDimHasNeitherUnitNorParts) {
-  EXPECT_EQ(canonicalDim(24, dim("unit 4"), mesh()), dim(""));
-  EXPECT_EQ(canonicalDim(24, dim("parts [12, 12], ?"), mesh()), dim("?"));
+  EXPECT_EQ(canonicalDim(24, dim("?"), mesh()), dim("?"));
   EXPECT_EQ(divideDim(24, {}, mesh(), 4, {}, 2), dim(""));
+  EXPECT_EQ(dropMinorAxes(24, dim("\"tp\", unit 8, repeat 3"), 1, mesh()), dim(""));
+  EXPECT_EQ(dropMinorAxes(24, dim("\"tp\", parts [12 unit 4, 12], ?"), 1, mesh()), dim("?"));
   EXPECT_EQ(canonicalDim(0, dim("\"tp\", unit 4"), mesh()), dim("\"tp\"")) << "no elements are split evenly";
 }
 

@@ -73,6 +73,8 @@ LogicalResult MemoryAttr::verify(function_ref<InFlightDiagnostic()> emitError, i
 
 LogicalResult HeldAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef what, StringRef, int64_t count,
                                int64_t bytes) {
+  if (what.empty()) // A15
+    return emitError() << "holds " << bytes << " bytes without a name";
   if (count < 1) // A9
     return emitError() << "holds " << count << " tensors \"" << what << "\", must be at least 1";
   if (bytes < 0) // A9
@@ -98,6 +100,8 @@ LogicalResult TimeAttr::verify(function_ref<InFlightDiagnostic()> emitError, int
 }
 
 LogicalResult PackedType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<ShardedTensorType> members) {
+  if (members.empty()) // A16
+    return emitError() << "packs 0 tensors, must be at least 1";
   for (ShardedTensorType member : members)
     if (member.getElementType() != members.front().getElementType()) // A13
       return emitError() << "packs " << member << " with " << members.front();

@@ -85,11 +85,11 @@ def Sched_PeakAttr : Sched_Attr<"Peak", "peak"> {
   let summary = "the live tensors at the peak of the device memory, and the op that runs then";
   let description = [{
     `target` is the operator or collective that runs at the peak, in `module`; it is `end` where the outputs are taken.
-    The kind with the most bytes comes first.
+    The kind with the most bytes comes first; a program whose tensors have no elements holds none.
   }];
   let parameters = (ins StringRefParameter<"operator">:$target, StringRefParameter<"path">:$module,
-                        ArrayRefParameter<"HeldAttr">:$held);
-  let assemblyFormat = "`<` $target `in` $module `:` $held `>`";
+                        OptionalArrayRefParameter<"HeldAttr">:$held);
+  let assemblyFormat = "`<` $target `in` $module (`:` $held^)? `>`";
   let genVerifyDecl = 1;
 }
 

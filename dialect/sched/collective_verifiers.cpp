@@ -13,6 +13,11 @@ using namespace mlir;
 using namespace meshplan::sched;
 
 LogicalResult MeshOp::verify() {
+  if (MeshOp first = getMesh(*this); first && first != *this) { // D5
+    auto diagnostic = emitOpError("must be the only one of its module");
+    diagnostic.attachNote(first.getLoc()) << "the first one is here";
+    return diagnostic;
+  }
   llvm::StringSet<> names;
   for (Attribute attribute : getAxes()) {
     auto axis = cast<MeshAxisAttr>(attribute);
@@ -31,6 +36,11 @@ LogicalResult CommunicatorOp::verify() {
     if (axis.axis >= static_cast<int64_t>(sizes.size()) || sizes[axis.axis] % (axis.pre * axis.size) != 0) // D4
       return emitOpError() << "axis " << axis.axis << ":(" << axis.pre << ')' << axis.size
                            << " is not a digit of an axis of the mesh";
+  SmallVector<AxisAttr> axes(getAxes().getAsRange<AxisAttr>());
+  for (size_t i = 0; i < axes.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (axes[i].overlaps(axes[j])) // D6
+        return emitOpError() << "has axis " << axes[i].getAxis() << " twice";
   return success();
 }
 
@@ -41,6 +51,8 @@ static bool hasShape(ShardedTensorType type, ArrayRef<int64_t> shape) {
 LogicalResult ParameterOp::verify() {
   if (getNames().empty()) // O1
     return emitOpError("has no name");
+  if (getTrainable() && getBuffer()) // O23
+    return emitOpError("is a buffer, and buffers are not trained");
   if (!getInit())
     return success();
   ElementsAttr elements = getInit()->getElements();
@@ -55,6 +67,23 @@ LogicalResult StateOp::verify() {
     return emitOpError("copies a parameter, but belongs to none");
   if (getScratch() && getParameter()) // O17
     return emitOpError() << "is a state of parameter '" << *getParameter() << "' and cannot begin with any content";
+  return success();
+}
+
+LogicalResult SettingOp::verify() {
+  ShardedTensorType type = getResult().getType();
+  if (!type.getElementType().isF64() || !type.getDims().empty()) // O24
+    return emitOpError() << "has type " << type << ", must be one f64 without dims";
+  return success();
+}
+
+LogicalResult OutputOp::verify() {
+  if (!getLoss())
+    return success();
+  ShardedTensorType type = getValue().getType();
+  bool isOne = llvm::all_of(type.getDims(), [](DimAttr dim) { return dim.getExtent() == 1; });
+  if (!isOne || !isa<FloatType>(type.getElementType())) // O25
+    return emitOpError() << "is a loss of type " << type << ", must be one float";
   return success();
 }
 
@@ -99,10 +128,15 @@ static LogicalResult verifyArgument(ComputeOp op, Attribute argument) {
 }
 
 LogicalResult ComputeOp::verify() {
+  if (getTarget().empty()) // O26
+    return emitOpError("has no target");
   for (NamedAttribute argument : getArgs())
     if (failed(verifyArgument(*this, argument.getValue())))
       return failure();
-  for (auto [index, operand] : llvm::enumerate(getOverwrites().value_or(ArrayRef<int64_t>()))) { // O5
+  ArrayRef<int64_t> overwrites = getOverwrites().value_or(ArrayRef<int64_t>());
+  for (auto [index, operand] : llvm::enumerate(overwrites)) { // O5
+    if (llvm::is_contained(overwrites.take_front(index), operand))
+      return emitOpError() << "overwrites operand " << operand << " twice";
     if (operand < 0 || operand >= static_cast<int64_t>(getOperands().size()) || index >= getNumResults())
       return emitOpError() << "overwrites operand " << operand << " of " << getOperands().size() << " by result "
                            << index << " of " << getNumResults();
@@ -125,6 +159,8 @@ LogicalResult BufferOp::verify() {
     auto type = cast<ShardedTensorType>(value.getType()), first = cast<ShardedTensorType>(getValues()[0].getType());
     if (type.getElementType() != first.getElementType()) // O12
       return emitOpError() << "holds " << type << " beside " << first;
+    if (isOnHost(value)) // O27
+      return emitOpError("holds a value on the host, must be on the device");
   }
   return success();
 }
@@ -147,6 +183,8 @@ LogicalResult GradientOp::verify() {
   SmallVector<int64_t> shape = llvm::map_to_vector(parameter.getDims(), [](DimAttr dim) { return dim.getExtent(); });
   if (value.getReduction() != Reduction::none || !hasShape(value, shape)) // O9
     return emitOpError() << "has type " << value << ", the parameter " << parameter;
+  if (!getParameter().getDefiningOp<ParameterOp>().getTrainable()) // O28
+    return emitOpError("belongs to a parameter that is not trained");
   return success();
 }
 
@@ -179,7 +217,7 @@ static LogicalResult verifyDim(StartOp op, StringRef name, std::optional<uint64_
   if (needed != dim.has_value())
     return op.emitOpError() << kind << (needed ? " needs `" : " has no `") << name << "`";
   if (dim && *dim >= rank)
-    return op.emitOpError() << "`" << name << "` is " << *dim << " for a tensor of rank " << rank;
+    return op.emitOpError() << "`" << name << "` is " << static_cast<int64_t>(*dim) << " for a tensor of rank " << rank;
   return success();
 }
 
@@ -243,6 +281,11 @@ LogicalResult StartOp::verify() {
   bool needsDim = moves || (mayHaveDim && getDim());
   if (failed(verifyDim(*this, "dim", getDim(), needsDim)) || failed(verifyDim(*this, "from", getFromDim(), moves)))
     return failure();
+  if (moves && *getDim() == *getFromDim()) // C14
+    return emitOpError() << "all_to_all moves dim " << *getDim() << " to itself";
+  if (TypeAttr sum = getActivationSumAttr(); sum && (!isa<FloatType>(sum.getValue()) || !base::reduces(kind))) // C15
+    return emitOpError() << stringifyCollectiveKind(kind) << " sums activations of type " << sum.getValue()
+                         << ", must be a reduction and a float";
   for (auto [input, result] : llvm::zip_equal(before, after))
     if (failed(verifyMoved(*this, input, result)))
       return failure();
@@ -277,15 +320,15 @@ LogicalResult UnpackOp::verify() {
 
 LogicalResult CopyOp::verify() {
   StringRef memory = getHost() ? "host" : "device";
-  if (isOnHost(getInput()) == getHost()) // O15
+  if (isOnHost(getInput()) == getHost()) // O19
     return emitOpError() << "copies from the " << memory << " to the " << memory;
-  if (getToken().getType().getResult() != getInput().getType()) // O16
+  if (getToken().getType().getResult() != getInput().getType()) // O20
     return emitOpError() << "copies " << getInput().getType() << " to " << getToken().getType().getResult();
   if (!getTarget())
     return success();
-  if (isOnHost(getTarget()) != getHost()) // O17
+  if (isOnHost(getTarget()) != getHost()) // O21
     return emitOpError() << "copies to the " << memory << " into a target on the " << (getHost() ? "device" : "host");
-  if (getTarget().getType() != getInput().getType()) // O18
+  if (getTarget().getType() != getInput().getType()) // O22
     return emitOpError() << "copies " << getInput().getType() << " into " << getTarget().getType();
   return success();
 }

@@ -164,6 +164,7 @@ def Sched_SettingOp : Sched_Step<"setting"> {
   let arguments = (ins StrAttr:$name, F64Attr:$value, OptionalAttr<Base_RateScheduleAttr>:$schedule);
   let results = (outs Sched_TensorType:$result);
   let assemblyFormat = "$name $value (`schedule` $schedule^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def Sched_UpdateOp : Sched_Step<"update"> {
@@ -189,6 +190,7 @@ def Sched_OutputOp : Sched_Step<"output"> {
   let description = "`loss` marks the one number that the gradients are of.";
   let arguments = (ins StrAttr:$name, Sched_TensorType:$value, UnitAttr:$loss);
   let assemblyFormat = "$name $value (`loss` $loss^)? attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 def Sched_ComputeOp : Sched_Step<"compute"> {

@@ -16,6 +16,7 @@
 //   W2              of what outlives them, instances before the last one change accumulators only
 //   W6, W7, W8      what an instance defers is resumed, once, before its values are defined by the next one
 //   W5, P14 to P19  `when` and timelines mean something
+//   P20 to P25      declarations are those that the loader of the artifact accepts
 //
 //===----------------------------------------------------------------------===//
 
@@ -520,6 +521,105 @@ LogicalResult ProgramVerifier::verifyEnd() {
 }
 
 //===----------------------------------------------------------------------===//
+// Declarations: what the loader of the artifact also requires of names
+//===----------------------------------------------------------------------===//
+
+/// P20: the names of one kind of declaration are there and differ.
+static LogicalResult verifyNames(ProgramOp program) {
+  llvm::StringMap<llvm::StringMap<Operation *>> known;
+  for (Operation &op : program.getBody().front()) {
+    auto state = dyn_cast<StateOp>(op);
+    SmallVector<Attribute> names;
+    if (auto parameter = dyn_cast<ParameterOp>(op))
+      llvm::append_range(names, parameter.getNames());
+    else if (isa<InputOp, OutputOp, StateOp, SettingOp, BufferOp>(op))
+      names.push_back(op.getAttr("name"));
+    StringRef kind = state && !state.getParameter() ? "accumulator" : op.getName().stripDialect();
+    for (Attribute name : names) {
+      StringRef text = cast<StringAttr>(name).getValue();
+      if (text.empty())
+        return op.emitOpError("has an empty name");
+      if (auto [other, isNew] = known[kind].try_emplace(text, &op); !isNew)
+        return (op.emitOpError() << "has the name \"" << text << "\" of another " << kind)
+                   .attachNote(other->second->getLoc())
+               << "the other one is here";
+    }
+  }
+  return success();
+}
+
+/// P21: a second update or gradient of a value would depend on their order.
+static LogicalResult verifyOnce(ProgramOp program) {
+  DenseMap<Value, Operation *> updated, derived;
+  for (Operation &op : program.getBody().front()) {
+    auto update = dyn_cast<UpdateOp>(op);
+    auto gradient = dyn_cast<GradientOp>(op);
+    if (!update && !gradient)
+      continue;
+    auto [other, isNew] =
+        update ? updated.try_emplace(update.getTarget(), &op) : derived.try_emplace(gradient.getParameter(), &op);
+    if (!isNew)
+      return op.emitOpError(update ? "is the second update of its target" : "is the second gradient of its parameter")
+                 .attachNote(other->second->getLoc())
+             << "the first one is here";
+  }
+  return success();
+}
+
+static bool haveSameShape(ShardedTensorType left, ShardedTensorType right) {
+  return llvm::equal(left.getDims(), right.getDims(),
+                     [](DimAttr one, DimAttr other) { return one.getExtent() == other.getExtent(); });
+}
+
+/// P22: a state that begins as a copy has the shape of its parameter.
+static LogicalResult verifyCopies(ProgramOp program) {
+  llvm::StringMap<ShardedTensorType> parameters;
+  for (auto parameter : program.getBody().getOps<ParameterOp>())
+    parameters[cast<StringAttr>(parameter.getNames()[0]).getValue()] = parameter.getResult().getType();
+  for (auto state : program.getBody().getOps<StateOp>()) {
+    ShardedTensorType own = state.getResult().getType();
+    // Without an entry the name is unknown, which is reported by its own rule.
+    auto found = state.getCopies() ? parameters.find(*state.getParameter()) : parameters.end();
+    if (found != parameters.end() && !haveSameShape(found->second, own))
+      return state.emitOpError() << "of type " << own << " copies '" << *state.getParameter() << "' of type "
+                                 << found->second;
+  }
+  return success();
+}
+
+/// P23: a guard has the output that it is about.
+static LogicalResult verifyGuard(ProgramOp program) {
+  if (!program.getGuard())
+    return success();
+  for (auto output : program.getBody().getOps<OutputOp>())
+    if (output.getName() == base::nonfiniteOutput) {
+      ShardedTensorType type = output.getValue().getType();
+      bool isOne = type.getElementType().isInteger(64) && type.getDims().empty();
+      return isOne
+                 ? success()
+                 : output.emitOpError() << "of a guarded program has type " << type << ", must be one i64 without dims";
+    }
+  return program.emitOpError() << "has a guard, but no output \"" << base::nonfiniteOutput << '"';
+}
+
+/// P24: the axes of the program's own ranks have different names. P25: a run finds a step and an evaluation by role.
+static LogicalResult verifyProgram(ProgramOp program) {
+  llvm::StringSet<> names;
+  for (auto axis : program.getDevices().value_or(ArrayAttr::get(program.getContext(), {})).getAsRange<MeshAxisAttr>())
+    if (!names.insert(axis.getName()).second)
+      return program.emitOpError() << "has two axes named \"" << axis.getName() << "\"";
+  base::ProgramRole role = program.getRole();
+  if (role != base::ProgramRole::step && role != base::ProgramRole::eval)
+    return success();
+  ProgramOp first = programOf(program->getParentOfType<ModuleOp>(), role);
+  if (first == program)
+    return success();
+  return (program.emitOpError() << "is the second program of role '" << base::stringifyProgramRole(role) << "'")
+             .attachNote(first.getLoc())
+         << "the first one is here";
+}
+
+//===----------------------------------------------------------------------===//
 // Timeline
 //===----------------------------------------------------------------------===//
 
@@ -571,7 +671,10 @@ static LogicalResult verifyTimeline(ProgramOp program) {
 LogicalResult ProgramOp::verifyRegions() {
   if (!sched::getMesh(*this)) // P1
     return emitOpError("is in a module without a mesh");
-  if (failed(verifyTimeline(*this)) || failed(ProgramVerifier(*this).verify(/*isLast=*/true, /*isFollowing=*/false)))
+  for (auto verify : {verifyProgram, verifyTimeline, ::verifyNames, verifyOnce, verifyCopies, verifyGuard})
+    if (failed(verify(*this)))
+      return failure();
+  if (failed(ProgramVerifier(*this).verify(/*isLast=*/true, /*isFollowing=*/false)))
     return failure();
   bool isMicrobatch = getRole() == base::ProgramRole::microbatch;
   int64_t instances = isMicrobatch ? 1 : getInstances();

@@ -172,3 +172,93 @@ func.func private @types(!sched.packed<<[4], f32>, <[4], bf16>>)
 // A14
 // expected-error@+1 {{a token promises 'f32', must be a tensor or a packed value}}
 func.func private @token(!sched.token<f32>)
+
+// -----
+
+// A15
+// expected-error@+1 {{holds 8 bytes without a name}}
+module attributes {test.attr = #sched.held<what = "", module = "m", count = 1, bytes = 8>} {}
+
+// -----
+
+// A7: parameters
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = -1, constants = 2, inputs = 3, peak = 5, least = 4>} {}
+
+// -----
+
+// A7: constants
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = -1, inputs = 3, peak = 5, least = 4>} {}
+
+// -----
+
+// A7: inputs
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = -1, peak = 5, least = 4>} {}
+
+// -----
+
+// A7: peak
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = -1, least = 4>} {}
+
+// -----
+
+// A7: least
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = -1>} {}
+
+// -----
+
+// A7: accumulators
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, accumulators = -1>} {}
+
+// -----
+
+// A7: host_parameters
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, host_parameters = -1>} {}
+
+// -----
+
+// A7: host_states
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, host_states = -1>} {}
+
+// -----
+
+// A7: host_peak
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, host_peak = -1>} {}
+
+// -----
+
+// A7: evaluation
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, evaluation = -1>} {}
+
+// -----
+
+// A7: least_evaluation
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, least_evaluation = -1>} {}
+
+// -----
+
+// A12: collectives and copies
+// expected-error@+1 {{time of 1 ns for operators, -2 ns for collectives and 0 ns for copies, all must be 0 or more}}
+module attributes {test.attr = #sched.time<compute = 1, communication = -2>} {}
+
+// -----
+
+// A12: copies
+// expected-error@+1 {{time of 1 ns for operators, 2 ns for collectives and -3 ns for copies, all must be 0 or more}}
+module attributes {test.attr = #sched.time<compute = 1, communication = 2, copies = -3>} {}
+
+// -----
+
+// A6: the flat axes
+// expected-error@+1 {{axis 0 is used twice in one layout}}
+func.func private @f(!sched.tensor<[8 over {0:(1)2}], f32, flat = {0:(1)2}>)

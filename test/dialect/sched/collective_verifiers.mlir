@@ -827,7 +827,7 @@ sched.stream @compute
 sched.stream @copies
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
-  // O15
+  // O19
   // expected-error@+1 {{copies from the device to the device}}
   %t = sched.copy %x on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
 }
@@ -839,7 +839,7 @@ sched.stream @compute
 sched.stream @copies
 sched.program @forward {
   %w = sched.parameter ["w"] host : <[12], f32>
-  // O15
+  // O19
   // expected-error@+1 {{copies from the host to the host}}
   %t = sched.copy %w host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
 }
@@ -851,7 +851,7 @@ sched.stream @compute
 sched.stream @copies
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
-  // O16
+  // O20
   // expected-error@+1 {{copies '!sched.tensor<[12], f32>' to '!sched.tensor<[12], bf16>'}}
   %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], bf16>>
 }
@@ -864,7 +864,7 @@ sched.stream @copies
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   %w = sched.parameter ["w"] : <[12], f32>
-  // O17
+  // O21
   // expected-error@+1 {{copies to the host into a target on the device}}
   %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], f32>
 }
@@ -877,7 +877,7 @@ sched.stream @copies
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   %w = sched.parameter ["w"] host : <[12], bf16>
-  // O18
+  // O22
   // expected-error@+1 {{copies '!sched.tensor<[12], f32>' into '!sched.tensor<[12], bf16>'}}
   %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], bf16>
 }
@@ -895,4 +895,246 @@ sched.program @forward {
   // O14: what has been copied to the host is on the host
   // expected-error@+1 {{gives a value on the host to one on the device}}
   sched.update %h to %m : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+// D5
+// expected-note@+1 {{the first one is here}}
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+// expected-error@+1 {{'sched.mesh' op must be the only one of its module}}
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+
+// -----
+
+// D6
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+// expected-error@+1 {{'sched.communicator' op has axis 0 twice}}
+sched.communicator @tp over [#sched.axis<0:(1)6>, #sched.axis<0:(1)2>]
+
+// -----
+
+// D3: a stream needs no mesh, but a name of its own
+// expected-note@+1 {{see existing symbol definition here}}
+sched.stream @c
+// expected-error@+1 {{redefinition of symbol named 'c'}}
+sched.stream @c
+
+// -----
+
+// O23
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  // expected-error@+1 {{'sched.parameter' op is a buffer, and buffers are not trained}}
+  %w = sched.parameter ["w"] trainable buffer : <[12], f32>
+}
+
+// -----
+
+// O24
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  // expected-error@+1 {{'sched.setting' op has type '!sched.tensor<[], f32>', must be one f64 without dims}}
+  %s = sched.setting "lr" 1.0 : <[], f32>
+}
+
+// -----
+
+// O24
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  // expected-error@+1 {{'sched.setting' op has type '!sched.tensor<[1], f64>', must be one f64 without dims}}
+  %s = sched.setting "lr" 1.0 : <[1], f64>
+}
+
+// -----
+
+// O25
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %x = sched.input "x" : <[2], f32>
+  // expected-error@+1 {{'sched.output' op is a loss of type '!sched.tensor<[2], f32>', must be one float}}
+  sched.output "y" %x loss : <[2], f32>
+}
+
+// -----
+
+// O25
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %x = sched.input "x" : <[], i64>
+  // expected-error@+1 {{'sched.output' op is a loss of type '!sched.tensor<[], i64>', must be one float}}
+  sched.output "y" %x loss : <[], i64>
+}
+
+// -----
+
+// O26
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %x = sched.input "x" : <[12], f32>
+  // expected-error@+1 {{'sched.compute' op has no target}}
+  %y = sched.compute ""(%x) {self = #base.operand<0>} on @c : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+}
+
+// -----
+
+// O5: twice
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %w = sched.parameter ["w"] : <[12], f32>
+  // expected-error@+1 {{'sched.compute' op overwrites operand 0 twice}}
+  %y:2 = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0, 0] on @c : (!sched.tensor<[12], f32>) -> (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>)
+}
+
+// -----
+
+// O5: negative
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %w = sched.parameter ["w"] : <[12], f32>
+  // expected-error@+1 {{overwrites operand -1 of 1 by result 0 of 1}}
+  %y = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [-1] on @c : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+}
+
+// -----
+
+// O5: more than results
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %w = sched.parameter ["w"] : <[12], f32>
+  %v = sched.parameter ["v"] : <[12], f32>
+  // expected-error@+1 {{overwrites operand 1 of 2 by result 1 of 1}}
+  %y = sched.compute "meshplan.op"(%w, %v) {a = #base.operand<0>, b = #base.operand<1>} overwrites [0, 1] on @c : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+}
+
+// -----
+
+// O13: the other memory
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %w = sched.parameter ["w"] : <[12], f32>
+  // expected-error@+1 {{runs on the host and overwrites operand 0, which is on the device}}
+  %y = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] on @c host : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+}
+
+// -----
+
+// O27
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %w = sched.parameter ["w"] host : <[12], f32>
+  // expected-error@+1 {{'sched.buffer' op holds a value on the host, must be on the device}}
+  sched.buffer "b" %w : !sched.tensor<[12], f32>
+}
+
+// -----
+
+// O28
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %x = sched.input "x" : <[12], f32>
+  %w = sched.parameter ["w"] : <[12], f32>
+  // expected-error@+1 {{'sched.gradient' op belongs to a parameter that is not trained}}
+  sched.gradient %x of %w : <[12], f32> of <[12], f32>
+}
+
+// -----
+
+// C14
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %x = sched.input "x" : <[12 over {0:(1)6}, 12], f32>
+  // expected-error@+1 {{'sched.start' op all_to_all moves dim 0 to itself}}
+  %t = sched.start all_to_all %x from 0 dim 0 over @tp on @c sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <!sched.tensor<[12 over {0:(1)6}, 12], f32>>
+}
+
+// -----
+
+// C15
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
+  // expected-error@+1 {{'sched.start' op all_reduce sums activations of type 'i32', must be a reduction and a float}}
+  %t = sched.start all_reduce %x over @tp on @c sequence 0 activations i32 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>>
+}
+
+// -----
+
+// C15: the kind
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // expected-error@+1 {{'sched.start' op all_gather sums activations of type 'bf16', must be a reduction and a float}}
+  %t = sched.start all_gather %x dim 0 over @tp on @c sequence 0 activations bf16 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+}
+
+// -----
+
+// C2: negative
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // expected-error@+1 {{'sched.start' op `dim` is -1 for a tensor of rank 1}}
+  %t = sched.start all_gather %x dim -1 over @tp on @c sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+}
+
+// -----
+
+// C8: a packed tensor
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %w = sched.parameter ["w"] host : <[12], f32>
+  // expected-error@+1 {{'sched.pack' op takes operand 0 from the host}}
+  %p = sched.pack %w on @c : !sched.packed<<[12], f32>>
+}
+
+// -----
+
+// C8: a target of an unpack
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
+  %h = sched.parameter ["h"] host : <[12], f32>
+  %p = sched.pack %a on @c : !sched.packed<<[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp on @c sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>>>
+  %r = sched.wait %t on @c : !sched.token<!sched.packed<<[12], f32>>>
+  // expected-error@+1 {{'sched.unpack' op takes operand 0 from the host}}
+  %x = sched.unpack %r on @c : !sched.packed<<[12], f32>> into %h : !sched.tensor<[12], f32>
 }

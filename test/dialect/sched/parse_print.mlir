@@ -129,6 +129,9 @@ sched.program @host memory <parameters = 1, constants = 2, inputs = 3, peak = 5,
   %w = sched.parameter ["w"] trainable host : <[8], f32>
   // CHECK: sched.state "w.master" of "w" copies host : <[8], f32>
   %m = sched.state "w.master" of "w" copies host : <[8], f32>
+  // CHECK: sched.compute "meshplan.op"(%{{.*}}) {self = #base.operand<0>} in "model.norm" on @compute host :
+  %o = sched.compute "meshplan.op"(%w) {self = #base.operand<0>} in "model.norm" on @compute host : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  sched.free %o on @compute : !sched.tensor<[8], f32>
   // CHECK: %[[T:.*]] = sched.copy %[[W]] on @communication sequence 0 in "model.norm" : <[8], f32> -> <!sched.tensor<[8], f32>>
   %t = sched.copy %w on @communication sequence 0 in "model.norm" : <[8], f32> -> <!sched.tensor<[8], f32>>
   // CHECK: %[[C:.*]] = sched.wait %[[T]] on @compute : !sched.token<!sched.tensor<[8], f32>>
@@ -170,6 +173,12 @@ sched.program @eval role <eval> timeline [#base.instance<@eval.count0, 0>, #base
   sched.free %s, %p, %g, %u, %n on @compute when last : !sched.tensor<[12 over {1:(1)6}], f32>, !sched.packed<<[4, 6 over {1:(1)6}, 8], f32>>, !sched.packed<<[4, 6, 8], f32>>, !sched.tensor<[4, 6, 8], f32>, !sched.tensor<[4, 6, 8], f32>
 }
 
+// A run looks for its step by the role, so that a module has one.
+module {
+sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<1:(1)6>]
+sched.stream @compute
+sched.stream @communication
 // CHECK: sched.program @deferring role <step> timeline [#base.instance<@deferring, 0>, #base.instance<@deferring, 1>] {
 sched.program @deferring role <step> timeline [#base.instance<@deferring, 0>, #base.instance<@deferring, 1>] {
   %x = sched.input "x" : <[12 over {1:(1)6}], f32>
@@ -181,14 +190,20 @@ sched.program @deferring role <step> timeline [#base.instance<@deferring, 0>, #b
   // CHECK: sched.free %[[W]] on @compute when deferred :
   sched.free %w on @compute when deferred : !sched.tensor<[12], f32>
 }
+}
 
+module {
+sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<1:(1)6>]
+sched.stream @compute
+sched.stream @communication
 // CHECK: sched.program @guarded role <step> guard <stops = false, growth = 2.000000e+00 : f64, backoff = 5.000000e-01 : f64, interval = 3>
 // CHECK-SAME: memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, accumulators = 9, evaluation = 8, least_evaluation = 7>
-// CHECK-SAME: time <compute = 1, communication = 2>
+// CHECK-SAME: time <compute = 1, communication = 2, copies = 3>
 // CHECK-SAME: peak <"end" in "" : <what = "layers.*.w", module = "layers.*", count = 2, bytes = 16>, <what = "input x", module = "", count = 1, bytes = 8>> {
 sched.program @guarded role <step> guard <stops = false, growth = 2.0, backoff = 0.5, interval = 3>
     memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, accumulators = 9, evaluation = 8, least_evaluation = 7>
-    time <compute = 1, communication = 2>
+    time <compute = 1, communication = 2, copies = 3>
     peak <"end" in "" : <what = "layers.*.w", module = "layers.*", count = 2, bytes = 16>, <what = "input x", module = "", count = 1, bytes = 8>> {
   // CHECK: %[[X:.*]] = sched.input "x" : <[12 over {1:(1)6}], f32>
   %x = sched.input "x" : <[12 over {1:(1)6}], f32>
@@ -202,6 +217,22 @@ sched.program @guarded role <step> guard <stops = false, growth = 2.0, backoff =
     : !sched.tensor<[], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[], f32>>
   %l = sched.wait %u on @compute : !sched.token<!sched.tensor<[], f32>>
   sched.output "y" %y : <[12 over {1:(2)3, 1:(1)2}], f32>
+  %f = sched.input "f" : <[], i64>
+  sched.output "nonfinite" %f : <[], i64>
   // CHECK: sched.output "loss" %{{.*}} loss : <[], f32>
   sched.output "loss" %l loss : <[], f32>
 }
+}
+
+// Attributes and types that no op above has, or not in every form.
+// CHECK: module attributes {test.attr = [#sched.axis<1:(2)3>, #sched.dim<576 over {1:(1)3} unit 64 repeat 3>,
+// CHECK-SAME: #sched.dim<24 over {1:(1)2} parts [16 unit 4 repeat 2, 8]>, #sched.peak<"end" in "">,
+// CHECK-SAME: #sched.held<what = "w", module = "m", count = 2, bytes = 8>, #sched.time<compute = 1, communication = 2, copies = 3>, #sched.time<compute = 1, communication = 2>,
+// CHECK-SAME: #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, states = 6, accumulators = 7, host_parameters = 8, host_states = 9, host_peak = 10, evaluation = 12, least_evaluation = 11>,
+// CHECK-SAME: !sched.tensor<[8], bf16, partial = max {0:(1)2}>, !sched.tensor<[], i64, partial = min {0:(1)2, 1:(1)3}>,
+// CHECK-SAME: !sched.tensor<[8], f32, partial = sum {1:(1)3}, flat = {0:(1)2}>]} {
+module attributes {test.attr = [#sched.axis<1:(2)3>, #sched.dim<576 over {1:(1)3} unit 64 repeat 3>, #sched.dim<24 over {1:(1)2} parts [16 unit 4 repeat 2, 8]>,
+  #sched.peak<"end" in "">,
+  #sched.held<what = "w", module = "m", count = 2, bytes = 8>, #sched.time<compute = 1, communication = 2, copies = 3>, #sched.time<compute = 1, communication = 2>,
+  #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, states = 6, accumulators = 7, host_parameters = 8, host_states = 9, host_peak = 10, evaluation = 12, least_evaluation = 11>,
+  !sched.tensor<[8], bf16, partial = max {0:(1)2}>, !sched.tensor<[], i64, partial = min {0:(1)2, 1:(1)3}>, !sched.tensor<[8], f32, partial = sum {1:(1)3}, flat = {0:(1)2}>]} {}

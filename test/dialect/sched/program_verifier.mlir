@@ -1133,3 +1133,248 @@ sched.program @count0 role <microbatch> {
 // expected-error@+1 {{'sched.program' op has other programs between its own instances in its timeline}}
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@count0, 0>, #base.instance<@step, 1>] {
 }
+
+// -----
+
+// P20
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  // expected-note@+1 {{the other one is here}}
+  %a = sched.input "x" : <[12], f32>
+  // expected-error@+1 {{'sched.input' op has the name "x" of another input}}
+  %b = sched.input "x" : <[12], f32>
+}
+
+// -----
+
+// P20
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  // expected-note@+1 {{the other one is here}}
+  %a = sched.parameter ["w", "tied"] : <[12], f32>
+  // expected-error@+1 {{'sched.parameter' op has the name "tied" of another parameter}}
+  %b = sched.parameter ["v", "tied"] buffer : <[12], f32>
+}
+
+// -----
+
+// P20
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  // expected-note@+1 {{the other one is here}}
+  %a = sched.setting "lr" 1.0 : <[], f64>
+  // expected-error@+1 {{'sched.setting' op has the name "lr" of another setting}}
+  %b = sched.setting "lr" 2.0 : <[], f64>
+}
+
+// -----
+
+// P20
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  // expected-note@+1 {{the other one is here}}
+  %a = sched.state "a" : <[12], f32>
+  // expected-error@+1 {{'sched.state' op has the name "a" of another accumulator}}
+  %b = sched.state "a" scratch : <[12], f32>
+}
+
+// -----
+
+// P20: states
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %w = sched.parameter ["w"] : <[12], f32>
+  // expected-note@+1 {{the other one is here}}
+  %a = sched.state "m" of "w" : <[12], f32>
+  // expected-error@+1 {{'sched.state' op has the name "m" of another state}}
+  %b = sched.state "m" of "w" : <[12], f32>
+}
+
+// -----
+
+// P20: buffers
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %v = sched.parameter ["v"] : <[12], f32>
+  %w = sched.parameter ["w"] : <[12], f32>
+  // expected-note@+1 {{the other one is here}}
+  sched.buffer "all" %v : !sched.tensor<[12], f32>
+  // expected-error@+1 {{'sched.buffer' op has the name "all" of another buffer}}
+  sched.buffer "all" %w : !sched.tensor<[12], f32>
+}
+
+// -----
+
+// P20: outputs
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %x = sched.input "x" : <[12], f32>
+  // expected-note@+1 {{the other one is here}}
+  sched.output "y" %x : <[12], f32>
+  // expected-error@+1 {{'sched.output' op has the name "y" of another output}}
+  sched.output "y" %x : <[12], f32>
+}
+
+// -----
+
+// P20: an empty name
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  // expected-error@+1 {{'sched.parameter' op has an empty name}}
+  %w = sched.parameter ["w", ""] : <[12], f32>
+}
+
+// -----
+
+// P20 accepts one name of several kinds.
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %w = sched.parameter ["a"] : <[12], f32>
+  %x = sched.input "a" : <[12], f32>
+  %m = sched.state "a" of "a" : <[12], f32>
+  %s = sched.state "a" : <[12], f32>
+  sched.output "a" %x : <[12], f32>
+}
+
+// -----
+
+// P21
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %x = sched.input "x" : <[12], f32>
+  %w = sched.parameter ["w"] : <[12], f32>
+  // expected-note@+1 {{the first one is here}}
+  sched.update %x to %w : <[12], f32> to <[12], f32>
+  // expected-error@+1 {{'sched.update' op is the second update of its target}}
+  sched.update %x to %w : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+// P21: gradients
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %x = sched.input "x" : <[12], f32>
+  %w = sched.parameter ["w"] trainable : <[12], f32>
+  // expected-note@+1 {{the first one is here}}
+  sched.gradient %x of %w : <[12], f32> of <[12], f32>
+  // expected-error@+1 {{'sched.gradient' op is the second gradient of its parameter}}
+  sched.gradient %x of %w : <[12], f32> of <[12], f32>
+}
+
+// -----
+
+// P22
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %w = sched.parameter ["w"] : <[12], f32>
+  // expected-error@+1 {{'sched.state' op of type '!sched.tensor<[6], f64>' copies 'w' of type '!sched.tensor<[12], f32>'}}
+  %m = sched.state "m" of "w" copies : <[6], f64>
+}
+
+// -----
+
+// P23
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+// expected-error@+1 {{'sched.program' op has a guard, but no output "nonfinite"}}
+sched.program @p role <step> guard <stops = true> {
+}
+
+// -----
+
+// P23: the output
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p role <step> guard <stops = true> {
+  %x = sched.input "x" : <[2], i64>
+  // expected-error@+1 {{'sched.output' op of a guarded program has type '!sched.tensor<[2], i64>', must be one i64 without dims}}
+  sched.output "nonfinite" %x : <[2], i64>
+}
+
+// -----
+
+// P24
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+// expected-error@+1 {{'sched.program' op has two axes named "rank"}}
+sched.program @p role <reference> devices [#base.mesh_axis<"rank" = 1>, #base.mesh_axis<"rank" = 1>] {
+}
+
+// -----
+
+// P25
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+// expected-note@+1 {{the first one is here}}
+sched.program @a role <step> {
+}
+// expected-error@+1 {{'sched.program' op is the second program of role 'step'}}
+sched.program @b role <step> {
+}
+
+// -----
+
+// P25
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+// expected-note@+1 {{the first one is here}}
+sched.program @a role <eval> {
+}
+// expected-error@+1 {{'sched.program' op is the second program of role 'eval'}}
+sched.program @b role <eval> {
+}
+
+// -----
+
+// P6: negative
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  %x = sched.input "x" : <[12 over {0:(1)6}], f32>
+  // expected-error@+1 {{'sched.start' op has sequence number -1, the next one is 0}}
+  %t = sched.start all_gather %x dim 0 over @tp on @c sequence -1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %y = sched.wait %t on @c : !sched.token<!sched.tensor<[12], f32>>
+  sched.output "y" %y : <[12], f32>
+}
+
+// -----
+
+// A resume has steps.
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  // expected-error@+1 {{'sched.resume' op attribute 'steps' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  sched.resume 0 on @c
+}

@@ -75,3 +75,36 @@ sched.program @forward {
   %y = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute {sched.purpose = #base.purpose<gradients>}
     : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
 }
+
+// -----
+
+// D3
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  // expected-error@+1 {{has 'sched.direction', which means nothing on it}}
+  %x = sched.input "x" {sched.direction = #base.direction<update>} : <[12], f32>
+}
+
+// -----
+
+// D3
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  // expected-error@+1 {{has 'sched.subject', which means nothing on it}}
+  %x = sched.input "x" {sched.subject = "layers.0"} : <[12], f32>
+}
+
+// -----
+
+// D3
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.stream @c
+sched.program @p {
+  // expected-error@+1 {{has 'sched.purpose', which means nothing on it}}
+  %x = sched.input "x" {sched.purpose = #base.purpose<gradients>} : <[12], f32>
+}

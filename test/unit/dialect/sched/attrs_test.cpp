@@ -1,4 +1,4 @@
-//===- attrs_test.cpp - which digits of an axis depend on each other ------===//
+//===- attrs_test.cpp - digits of an axis; what text cannot say -----------===//
 
 #include "dialect/sched/sched.h"
 #include "test/unit/dialect/parsed_text.h"
@@ -29,6 +29,17 @@ TEST_F(SchedAttrs, AxesOverlapWhereTheirDigitsDepend) {
           EXPECT_EQ(one.overlaps(other), other.overlaps(one)) << print(one) << ' ' << print(other);
           EXPECT_FALSE(one.overlaps(AxisAttr::get(&context, 0, otherPre, otherSize)));
         }
+}
+
+TEST_F(SchedAttrs, APackedValueHasATensor) {
+  std::string message;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    message = diagnostic.str();
+    return mlir::success();
+  });
+  auto emitError = [&] { return mlir::emitError(mlir::UnknownLoc::get(&context)); };
+  EXPECT_FALSE(PackedType::getChecked(emitError, &context, llvm::ArrayRef<ShardedTensorType>()));
+  EXPECT_EQ(message, "packs 0 tensors, must be at least 1") << "A16";
 }
 
 } // namespace

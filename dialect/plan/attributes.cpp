@@ -97,6 +97,7 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::ActivationSum::getNameStr(), rule<attr::ActivationSum>(onCollective))
       .Case(attr::Mergeable::getNameStr(), rule<attr::Mergeable>(onCollective))
       .Case(attr::Prefetch::getNameStr(), rule<attr::Prefetch>(onCollective))
+      .Case(attr::Once::getNameStr(), rule<attr::Once>(onCollective))
       .Case(attr::WideActivations::getNameStr(), rule<attr::WideActivations>(onModule))
       .Case(attr::IsDecomposed::getNameStr(), rule<attr::IsDecomposed>(onModule))
       .Case(attr::IsEvaluated::getNameStr(), rule<attr::IsEvaluated>(onModule))

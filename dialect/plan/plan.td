@@ -79,6 +79,7 @@ def Plan_Dialect : Dialect {
       "::mlir::TypeAttr":$activation_sum,         // of a collective that sums activations: their type
       "::meshplan::plan::MergeableAttr":$mergeable, // of a collective: what it may travel with
       "::meshplan::plan::PrefetchAttr":$prefetch, // of a gather of a parameter: its unit
+      "::mlir::UnitAttr":$once,                   // of a gather of a parameter: the first microbatch does it for all
       // Modules.
       "::mlir::UnitAttr":$wide_activations,       // sums of activations are float32
       "::mlir::UnitAttr":$is_decomposed,          // the graph was decomposed with run_decompositions({})

@@ -169,6 +169,8 @@ void Grouping::prefetch(const DataCollective &collective) {
   int64_t unit = gathered.try_emplace(key, gathered.size()).first->second;
   int64_t ahead = DataOp(dataOf(collective.parameter)).getPrefetch();
   setOpAttr<attr::Prefetch>(collective.op, PrefetchAttr::get(builder.getContext(), unit, ahead));
+  if (gathersInStep(collective.parameter) && instancesOf(function) > 1)
+    setOpAttr<attr::Once>(collective.op, builder.getUnitAttr());
 }
 
 Key Grouping::keyOf(const DataCollective &collective) {

@@ -16,7 +16,8 @@ def GroupCollectives : Pass<"plan-group-collectives", "::mlir::ModuleOp"> {
     Tensors that share a storage, and what is on the host, are coalesced in the order of the program, into buckets of at
     most that many bytes, or one tensor.
 
-    A gather of a parameter says how many units ahead of its readers it starts in program order (`plan.prefetch`).
+    A gather of a parameter says how many units ahead of its readers it starts in program order (`plan.prefetch`), and
+    whether one gather serves all microbatches (`plan.once`).
 
     Parameters that share a storage (`contiguous_parameters`) are gathered in the order of the storage: first those that
     the backward pass reads as well, then the others, each in the order of the arguments of the step.

@@ -1,7 +1,6 @@
 //===- instances.cpp - what every microbatch runs -------------------------===//
 
 #include "compiler/transforms/schedule/instances.h"
-#include "compiler/sharding/dataflow/carriers.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 
@@ -38,12 +37,9 @@ static llvm::BitVector operationsForAccumulators(func::FuncOp function, const Pr
   return every;
 }
 
-/// True for a gather of a parameter that is gathered once in a step, and for the copies out of what it receives.
+/// True for what a step gathers once for all instances, and for the copies out of what it receives.
 static bool gathersOnce(ArrayRef<Operation *> ops, const scheduling::Operation &operation) {
-  if (plan::collectiveKindOf(ops.front()) != base::CollectiveKind::all_gather)
-    return false;
-  BlockArgument parameter = sourceArgument(ops.front()->getOperand(0));
-  return operation.copy != scheduling::Copy::pack && parameter && plan::gathersInStep(parameter);
+  return operation.copy != scheduling::Copy::pack && plan::opAttr<plan::attr::Once>(ops.front());
 }
 
 scheduling::OccurrenceTable occurrencesIn(func::FuncOp function, const ProjectedFunction &projection) {

@@ -10,8 +10,7 @@ namespace meshplan {
 
 /// Which instances of a program run each operation. In a program that runs once, it runs all. In one that runs several
 /// times, all run the operations on which the next value of an accumulator depends, and the last one the others. Of the
-/// former, the first one runs for all the gathers of parameters that are gathered once (`gather_in_step` of
-/// plan.data), and what is computed only for these.
+/// former, the first one runs for all the gathers that the plan wants once in a step (`plan.once`), and what is computed only for these.
 ///
 /// Example: a step of 4 microbatches adds to the accumulator of each gradient. The forward and the backward pass are
 /// needed for it, in every instance. The reduction of the sums, the norm for clipping and the optimizer read the sums

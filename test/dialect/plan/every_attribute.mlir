@@ -48,8 +48,8 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
     %1 = plan.constrain %0 <[{}]> along [#plan.axis<"tp">] as "input replicate" {plan.input_of = "m"} : tensor<6xf32> -> tensor<6xf32>
     // CHECK: plan.constrain {{.*}} as "output replicate" {plan.output_of = "m"}
     %2 = plan.constrain %1 <[{}]> along [#plan.axis<"tp">] as "output replicate" {plan.output_of = "m"} : tensor<6xf32> -> tensor<6xf32>
-    // CHECK: plan.all_reduce {{.*}} {plan.activation_sum = bf16, plan.data = 0 : i64, plan.mergeable = #plan.mergeable<set = 1, most = 64>, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>, plan.unit = 3 : i64}
-    %3 = plan.all_reduce %p [#plan.axis<"tp">] {plan.activation_sum = bf16, plan.data = 0 : i64, plan.mergeable = #plan.mergeable<set = 1, most = 64>, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>, plan.unit = 3 : i64}
+    // CHECK: plan.all_reduce {{.*}} {plan.activation_sum = bf16, plan.data = 0 : i64, plan.mergeable = #plan.mergeable<set = 1, most = 64>, plan.once, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>, plan.unit = 3 : i64}
+    %3 = plan.all_reduce %p [#plan.axis<"tp">] {plan.activation_sum = bf16, plan.data = 0 : i64, plan.mergeable = #plan.mergeable<set = 1, most = 64>, plan.once, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>, plan.unit = 3 : i64}
       : tensor<6xf32, #plan.sharding<[{}], partial = sum {"tp"}>> -> tensor<6xf32, #plan.sharding<[{}]>>
     return %2, %w, %s : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>
   }
@@ -346,6 +346,16 @@ func.func @mergeable(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}
 // -----
 
 // D2
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @once(%x: tensor<4xf32, #plan.sharding<[{}], flat = {"tp"}>>) {
+  // expected-error @below {{has 'plan.once' of the wrong type, 1}}
+  %0 = plan.all_gather %x [#plan.axis<"tp">] {plan.once = 1}
+    : tensor<4xf32, #plan.sharding<[{}], flat = {"tp"}>> -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @prefetch(%x: tensor<4xf32, #plan.sharding<[{}], flat = {"tp"}>>) {
   // expected-error @below {{has 'plan.prefetch' of the wrong type, 1}}

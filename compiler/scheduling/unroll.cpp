@@ -19,11 +19,14 @@ using llvm::ArrayRef;
 Instances::Instances(const Problem &problem, const Solution &solution, OccurrenceTable occurrences, int64_t count)
     : problem(problem), solution(solution), occurrences(std::move(occurrences)), count(count),
       producers(problem.producers()), isHeld(problem.buffers.size()) {
+  llvm::BitVector isReadByOthers(problem.buffers.size());
   for (auto [index, operation] : llvm::enumerate(problem.operations))
     if (this->occurrences.of(index) != Occurrence::first)
       for (unsigned buffer : operation.consumed)
-        if (std::optional<unsigned> producer = producers[buffer]; producer && this->occurrences.first[*producer])
-          isHeld.set(buffer);
+        isReadByOthers.set(buffer);
+  for (auto [index, buffer] : llvm::enumerate(problem.buffers))
+    if (producers[index] && this->occurrences.first[*producers[index]] && (buffer.kept || isReadByOthers[index]))
+      isHeld.set(index);
 }
 
 Occurrence Instances::occurrenceOf(size_t step) const {
@@ -119,8 +122,8 @@ void Unroller::addOperation(unsigned index, Copies &copies) {
     buffer.name += suffix;
     if (buffer.viewOf)
       buffer.viewOf = bufferOf(*buffer.viewOf);
-    // The caller receives what the last instance makes.
-    buffer.kept &= isLast;
+    // The caller receives what the last instance makes, or the first one for all.
+    buffer.kept &= isLast || instances.isHeld[made];
     copies.buffers[made] = add(std::move(buffer), made);
     made = *copies.buffers[made];
   }
@@ -177,7 +180,7 @@ void Unroller::addSteps() {
     return;
   // Outputs that every instance makes; the next one makes them again.
   for (auto [index, buffer] : llvm::enumerate(problem.buffers))
-    if (buffer.kept && own.buffers[index] && !instances.isHeld[index])
+    if (buffer.kept && own.buffers[index])
       append({StepKind::free, static_cast<unsigned>(index)}, own);
 }
 

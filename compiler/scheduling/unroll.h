@@ -67,7 +67,7 @@ struct Instances {
   OccurrenceTable occurrences;
   int64_t count;
   std::vector<std::optional<unsigned>> producers; ///< by buffer
-  llvm::BitVector isHeld;                         ///< buffers that the first instance makes and others read
+  llvm::BitVector isHeld;                         ///< buffers that the first instance makes for all
   std::vector<Deferred> deferred;
 };
 

@@ -1177,7 +1177,7 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
   %v = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute when first : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  %n = sched.compute "meshplan.accumulate"(%a, %v) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %n = sched.compute "meshplan.accumulate"(%a, %x) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   // L2 in the second instance
   // expected-error@+2 {{'sched.free' op frees a value that is already free}}
   // expected-note@+1 {{freed here}}

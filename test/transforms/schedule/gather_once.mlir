@@ -19,7 +19,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK: %[[T:.*]] = sched.start all_gather %[[C]] {{.*}} when first
 // CHECK: %[[V:.*]] = sched.wait %[[T]] on @compute when first
 // CHECK: sched.free %[[C]] on @compute when first
-// CHECK: %[[Y:.*]] = sched.compute "aten.mul.Tensor"(%{{.*}}, %[[V]]) {self = #base.operand<0>, other = #base.operand<1>} on @compute :
+// CHECK: %[[Y:.*]] = sched.compute "aten.mul.Tensor"(%{{.*}}, %[[V]]) {{.*}} on @compute :
 // CHECK: sched.free %[[V]]{{.*}} on @compute when last
 func.func @step(%w: !shard {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
                 %x: !x {plan.kind = #plan.kind<input>, plan.names = ["x"]},

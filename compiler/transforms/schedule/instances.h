@@ -9,8 +9,9 @@
 
 namespace meshplan {
 
-/// The operations that every instance of a program runs; the others run in the last one. In a program that runs several
-/// times these are the operations on which the next value of an accumulator depends; in one that runs once, all.
+/// The operations that every instance of a program runs; the others run in the last one. In a step of several
+/// microbatches these are the operations on which the next value of an accumulator depends. In a program that runs
+/// once, and in one of the role `microbatch`, these are all.
 ///
 /// Example: a step of 4 microbatches adds to the accumulator of each gradient. The forward and the backward pass are
 /// needed for it, in every instance. The reduction of the sums, the norm for clipping and the optimizer read the sums

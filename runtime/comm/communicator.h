@@ -62,8 +62,8 @@ public:
   virtual ~PendingCollective() = default;
 
   /// Returns when the collective is done on this rank, or fails: `timeout` if a peer has not started it within `limit`,
-  /// `invalid` if the peers do not agree on it, `peerLost` or `aborted` if the run has ended. A later call returns the
-  /// same.
+  /// or if no data moves between processes for `limit`; `invalid` if the peers do not agree on it; `peerLost` or
+  /// `aborted` if the run has ended. A later call returns the same.
   virtual Status wait(std::chrono::milliseconds limit) = 0;
 
   /// wait with the world's time-out.

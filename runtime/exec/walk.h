@@ -64,9 +64,9 @@ public:
   /// updates parameters and states in place and increments the step count. Returns when the device is done.
   Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
 
-  /// Runs an instance that is not the last one of its timeline: without what only the last one does. Of all updates,
-  /// accumulators take theirs. On a device, what it computes may still be in progress when this returns. What it defers
-  /// is run by the next instance, the next run of this walk; until then collectives may be in flight.
+  /// Runs an instance that is not the last one of its timeline: without what only the last one does. Of the updates, it
+  /// takes those of accumulators. On a device, what it computes may still be in progress when this returns. What it
+  /// defers is run by the next instance, the next run of this walk; until then collectives may be in flight.
   Status runEarlier(Trace *trace = nullptr);
 
   /// Frees the values of the last run: its outputs, and views of the batch. What the session holds stays.

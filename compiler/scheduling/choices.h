@@ -4,7 +4,7 @@
 // - the order of computing, where collectives start and where they are waited for: the steps of a solution. How far
 //   ahead a gather may start is not a number; it follows from the memory limit, because its result is allocated where
 //   it starts. Operation::blocking forbids the choice for one operation.
-// - which collectives travel together: Problem::mergeables, and Solution::merged.
+// - which collectives are merged: Problem::mergeables, and Solution::merged.
 //
 // A choice is a change of the problem. resolve() makes the problem in which it is decided, and everything else
 // (verification, simulation, memory) sees only that one. A choice that is added later has the same three parts: what is

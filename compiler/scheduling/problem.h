@@ -141,9 +141,9 @@ struct Operation {
   bool isCollective() const { return communicator.has_value(); }
 };
 
-/// A collective that may travel together with others, and what that costs. Where tensors of several collectives are
-/// copied into one buffer before they are sent, `sent` are the bytes of its own; where they are copied out of one
-/// after they are received, `received`. Empty means that nothing is copied.
+/// A collective that may be merged with others, and what that costs. Where tensors of several collectives are copied
+/// into one buffer before they are sent, `sent` are the bytes of its own; where they are copied out of one after they
+/// are received, `received`. Empty means that nothing is copied.
 struct MergeMember {
   unsigned operation = 0; ///< index into Problem::operations; has no copies of its own and overwrites nothing
   int64_t bytes = 0;      ///< that count for Mergeable::mostBytes
@@ -160,7 +160,7 @@ struct MergeMember {
 struct Mergeable {
   std::string name;
   llvm::SmallVector<MergeMember, 4> members;
-  int64_t mostBytes = 0;     ///< limit of the bytes that travel together; 0 if there is none
+  int64_t mostBytes = 0;     ///< limit of the bytes of a merged collective; 0 if there is none
   int64_t leastCopyTime = 0; ///< of a copy into a buffer or out of it, however small
   /// The part of the transfers of each member that does not depend on its size: several together have it once.
   llvm::SmallVector<Transfer, 1> once;

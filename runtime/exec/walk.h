@@ -126,7 +126,7 @@ private:
   HeldTensors held;           // by index into Program.values
   std::vector<Tensor> values; // by index into Program.values
   std::vector<std::unique_ptr<Step>> program;
-  std::vector<bool> isOfLast; // by index into `program`: only the last instance runs it where it stands
+  std::vector<bool> isOfLast; // by index into `program`: only the last instance runs it at this index
   DeferredInstructions deferred;
   std::vector<size_t> resumes; // by index into `program`: how many deferred steps of the instance before it runs
   size_t firstUpdate = 0;      // index into `program`

@@ -1,4 +1,4 @@
-//===- merge_search.h - which collectives travel together -------*- C++ -*-===//
+//===- merge_search.h - which collectives are merged ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_SCHEDULING_SOLVERS_MERGE_SEARCH_H
 #define MESHPLAN_COMPILER_SCHEDULING_SOLVERS_MERGE_SEARCH_H
@@ -24,7 +24,7 @@ enum class MergeEffort {
 };
 
 /// The merges of the solver `program`: of each Mergeable that has a limit, members in the order of the problem up to
-/// the limit. What would make the problem cyclic travels alone.
+/// the limit. What would make the problem cyclic is not merged.
 std::vector<std::vector<unsigned>> programMerges(const Problem &problem);
 
 /// The fastest way to merge of those that are tried. Of ways that are equally fast the one of `program` is taken, else

@@ -11,7 +11,7 @@ def GroupCollectives : Pass<"plan-group-collectives", "::mlir::ModuleOp"> {
     The parameters of one unit are gathered as one coalesced collective, where the first of them is needed: once for the
     forward and once for the backward pass. The gradients of a unit are reduced as one collective when the last of them
     exists, and new parameters are gathered likewise after the optimizer. With `bucket` the schedule decides which
-    tensors of a unit travel together (`plan.mergeable`), up to that many bytes; with `bucket 0` none do. Replicated
+    tensors of a unit are coalesced (`plan.mergeable`), up to that many bytes; with `bucket 0` none are. Replicated
     parameters have no units: the schedule decides for all their gradients, up to `bucket` bytes or without a limit.
 
     Tensors that share a storage, and those of a statement that offloads, are coalesced here, in the order of the

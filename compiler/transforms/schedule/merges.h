@@ -1,4 +1,4 @@
-//===- merges.h - collectives that travel together --------------*- C++ -*-===//
+//===- merges.h - which collectives are merged ------------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_MERGES_H
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_MERGES_H
@@ -7,9 +7,9 @@
 
 namespace meshplan {
 
-/// Adds to the problem which of its collectives may travel together (`plan.mergeable`), with the costs of their copies.
-/// Collectives that overwrite a tensor, or that are packed or unpacked on their own, travel alone. What every instance
-/// of the function runs does not travel with what only the last one runs.
+/// Adds to the problem which of its collectives may be merged (`plan.mergeable`), with the costs of their copies.
+/// Collectives that overwrite a tensor, or that are packed or unpacked on their own, are not merged. What every
+/// instance of the function runs is not merged with what only the last one runs.
 void addMergeables(mlir::func::FuncOp function, ProjectedFunction &projection, const Cluster &cluster,
                    LayoutTable &layouts);
 

@@ -25,7 +25,9 @@ struct Timeline {
   std::vector<int64_t> exposed;
   std::vector<Interval> waits;        ///< of each operation: the compute lane waits for it; empty on the compute lane
   std::vector<int64_t> exposedOfLane; ///< sums of `exposed`
-  int64_t waitsForHost = 0;           ///< time in which the compute lane has nothing to do because nothing is issued
+  /// Time in which the compute lane has nothing to do because nothing is issued. If the host computes: in which it
+  /// issues starts.
+  int64_t waitsForHost = 0;
 };
 
 /// Simulates a rank that keeps to the list of steps.

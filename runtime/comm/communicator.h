@@ -27,7 +27,8 @@
 // A backend for device buffers (nccl) differs as follows:
 // - Calls enqueue. A collective runs after the work that was enqueued before its start. wait makes later work run after
 //   the collective; it does not block the rank.
-// - Failures and time-outs appear at World::synchronize, which the host calls before it reads elements.
+// - Failures and time-outs appear at World::synchronize, which the host calls before it reads elements. Only then are
+//   late ranks known: PendingCollective::missing is empty.
 // - Sends and receives of a group have one order for all pairs.
 // - Sums are added and rounded by the library. max and min of floats are refused, because the library drops NaN. A
 //   disagreement between ranks looks like a late rank.

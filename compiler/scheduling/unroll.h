@@ -14,7 +14,7 @@
 //   run a     deferred               r0       r1      r2     the reduction runs beside the next forward pass
 //   run u     last
 //
-// The last instance has no next one, so it runs what it could defer where it stands.
+// The last instance has no next one, so it runs what it could defer at its position in the list.
 //
 //===----------------------------------------------------------------------===//
 

@@ -65,9 +65,9 @@ public:
   Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
 
   /// Runs an instance that is not the last one of its timeline: without what only the last one does. That of microbatch
-  /// 0 is the first one, which alone does what is there for all. Of all updates,
-  /// accumulators take theirs. On a device, what it computes may still be in progress when this returns. What it defers
-  /// is run by the next instance, the next run of this walk; until then collectives may be in flight.
+  /// 0 also does what only the first one does, for all. Of the updates, it takes those of accumulators. On a device,
+  /// what it computes may still be in progress when this returns. What it defers is run by the next instance, the next
+  /// run of this walk; until then collectives may be in flight.
   Status runEarlier(Trace *trace = nullptr);
 
   /// Frees the values of the last run: its outputs, and views of the batch. What the session holds stays.
@@ -129,7 +129,7 @@ private:
   HeldTensors held;           // by index into Program.values
   std::vector<Tensor> values; // by index into Program.values
   std::vector<std::unique_ptr<Step>> program;
-  std::vector<artifact::When> when; // by index into `program`: the instances that run it
+  std::vector<artifact::When> when; // by index into `program`: the instances that run it at this index
   DeferredInstructions deferred;
   std::vector<bool> isMadeFirst; // by index into Program.values: the first instance makes it for all
   std::vector<size_t> resumes; // by index into `program`: how many deferred steps of the instance before it runs

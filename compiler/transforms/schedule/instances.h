@@ -8,9 +8,10 @@
 
 namespace meshplan {
 
-/// Which instances of a program run each operation. In a program that runs once, it runs all. In one that runs several
-/// times, all run the operations on which the next value of an accumulator depends, and the last one the others. Of the
-/// former, the first one runs for all the gathers that the plan wants once in a step (`plan.once`), and what is computed only for these.
+/// Which instances of a program run each operation. In a program that runs once, and in one of the role `microbatch`,
+/// each instance runs all. In a step of several microbatches all run the operations on which the next value of an
+/// accumulator depends, and the last one the others. Of the former, the first one runs for all what the plan gathers
+/// once in a step (`plan.once`), and what only these gathers read.
 ///
 /// Example: a step of 4 microbatches adds to the accumulator of each gradient. The forward and the backward pass are
 /// needed for it, in every instance. The reduction of the sums, the norm for clipping and the optimizer read the sums

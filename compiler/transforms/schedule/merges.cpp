@@ -1,4 +1,4 @@
-//===- merges.cpp - collectives that travel together ----------------------===//
+//===- merges.cpp - which collectives are merged --------------------------===//
 //
 // A problem has the costs of a merge as sums over its members, which is what solvers compare. The times of what they
 // choose are those of the whole collective, as of one that was coalesced before.

@@ -13,7 +13,7 @@ namespace meshplan {
 
 /// Reads the text of a cluster file. Reports every error at its location, and then returns nothing: a text that is not
 /// JSON, an unknown, missing or repeated key, a value of another kind than expected, a number out of range, a table
-/// whose sizes do not increase or whose times decrease, a second table of the same products or operators.
+/// whose sizes do not increase or whose times decrease, a second table of the same products, operators or collectives.
 std::optional<Cluster> parseCluster(const SourceBuffer &file, Diagnostics &diagnostics);
 
 /// The cluster of a preset.

@@ -287,10 +287,10 @@ Status Walk::runInstance(bool isLast, Trace *trace, const Observer *observer) {
   MESHPLAN_RETURN_IF_ERROR(owner->registerStorages());
   Status status = runSteps(isLast, trace, observer);
   // The buffers of collectives in flight are freed with this failure, so peers must stop using them first.
-  if (!status.ok())
+  if (!status.ok()) {
     owner->world().abort(Status(StatusCode::peerLost, status.message()));
-  if (!status.ok())
     return status;
+  }
   takeUpdates(isLast);
   return Status();
 }

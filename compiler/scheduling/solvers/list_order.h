@@ -11,6 +11,9 @@ namespace meshplan::scheduling {
 enum class Urgency {
   criticalPath, ///< what is followed by the longest chain of operations, by time
   transfers,    ///< the same, where only asynchronous operations of a chain count: lanes must not be idle
+  /// The same as criticalPath, where an asynchronous operation is followed by those of its lane that come later in the
+  /// reference: what a lane has left to transfer, in whatever order, cannot take less time.
+  lanes,
   reference,    ///< what comes first in the order that fits into memory
 };
 

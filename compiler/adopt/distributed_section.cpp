@@ -274,9 +274,12 @@ void DistributedReader::addDdp(Options &options) {
 }
 
 void DistributedReader::takeOverlap() {
-  if (overlaps.empty() || (overlapsGradients && overlapsParameters))
+  // A plan that shards parameters overlaps both where it says nothing, and another one gradients.
+  bool isUsual = StringRef(data().shard.text).starts_with("parameters") || data().shard.text.empty();
+  if (overlaps.empty() || (overlapsGradients && overlapsParameters && isUsual))
     return;
-  addData(overlapsGradients    ? "overlap gradients"
+  addData(overlapsGradients && overlapsParameters ? "overlap gradients, parameters"
+          : overlapsGradients                     ? "overlap gradients"
           : overlapsParameters ? "overlap parameters"
                                : "overlap none",
           *overlaps.front());

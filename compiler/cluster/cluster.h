@@ -26,7 +26,7 @@ struct OperatorTable {
   RateTable times;
 };
 
-/// Attained times of an operator by bytes with operands that are not alike (cluster_keys::accesses).
+/// Attained times of the operator `target`, by bytes, with operands that are not alike (cluster_keys::accesses).
 struct AccessTable {
   std::string target;
   RateTable times;
@@ -51,7 +51,7 @@ struct LinkRates {
   double nodeBytes = 0; ///< bytes/s of all ranks of a node together; 0: as many as each has
 };
 
-/// Attained times of one kind of collective among `ranks`, by the bytes that a rank sends (base::sentBytes).
+/// Attained times of one kind of collective among `ranks` ranks, by the bytes that a rank sends (base::sentBytes).
 struct CollectiveTable {
   std::string kind;     ///< "all_reduce"
   std::string backend;  ///< "nccl"
@@ -64,7 +64,9 @@ struct CollectiveTable {
 struct OverlapRates {
   double compute = 1;       ///< an operator, while a collective is in flight
   double communication = 1; ///< a collective, while operators run
-  double concurrent = 1;    ///< a collective, while one of another communicator uses the same link
+  /// A collective, while one of another communicator uses the same link. Measured and checked; estimates do not use it:
+  /// simulate() lets the two share the rate of the link.
+  double concurrent = 1;
 };
 
 struct Cluster {

@@ -22,16 +22,16 @@ struct OperatorWork {
   llvm::StringRef target;                   ///< "aten.mm.default"
   llvm::StringRef dtype;                    ///< of its operands: "bf16"
   double flops = 0, bytes = 0;              ///< bytes are those read and written
-  std::optional<ProductShape> product = {}; ///< of a matrix product; its flops are those of the shape
-  double equalParts = 1;                    ///< that it consists of: heads of attention
+  std::optional<ProductShape> product = {}; ///< of a matrix product or a convolution; its flops are those of the shape
+  double equalParts = 1;                    ///< number of equal parts that it consists of: heads of attention
   llvm::StringRef access = {};              ///< of cluster_keys::accesses; empty: all operands are alike
 };
 
 /// Seconds of an operator on the device of a rank. In this order: the cluster's table of the operator and its dtype, by
-/// flops of one of its equal parts; for a matrix product the table of products, but at least its memory traffic; else
-/// the longer of arithmetic at the peak and memory traffic. Tables by bytes and memory traffic are those of operands
-/// that are alike; with others it takes longer by the factor that the cluster's table of this access has over that of
-/// its operator. At least the launch time; 0 for an operator without flops and bytes, a view.
+/// bytes or by flops of one of its equal parts; for a product the table of products, but at least its memory traffic;
+/// else the longer of arithmetic at the peak and memory traffic. Tables by bytes and memory traffic hold for operands
+/// that are alike. Operands that are not take longer by a factor: the cluster's table of this access relative to its
+/// table of the same operator. At least the launch time; 0 for an operator without flops and bytes, a view.
 double operatorSeconds(const Cluster &cluster, const OperatorWork &work);
 
 /// Seconds of an operator on the host that reads and writes `bytes` there. Host operators (the optimizer) are bound by
@@ -47,7 +47,7 @@ double peakFlops(const Cluster &cluster, llvm::StringRef dtype);
 /// How the ranks of a group lie in the nodes of a cluster, which are filled in the order of the ranks.
 struct GroupSpread {
   int64_t ranks = 1;
-  int64_t ranksInNode = 1; ///< fewest that lie in one node, where any of its groups crosses nodes; else all
+  int64_t ranksInNode = 1; ///< if a group crosses nodes, the fewest ranks of a group that lie in one node; else all
 
   bool crosses() const { return ranksInNode < ranks; }
 };
@@ -66,11 +66,11 @@ struct CollectiveWork {
 /// links of all their ranks in a node. Where the links of a node have a limit together, each rank gets its share.
 double linkBytes(const Cluster &cluster, const GroupSpread &group);
 
-/// Seconds of a collective, while all groups over the same axes do the same. The cluster's tables for its kind, level
-/// and backend count, linearly interpolated between their numbers of ranks; below their first size
-/// the time is linear from the latency on. Without a table, the latency of the level for each doubling of ranks, and
-/// the bytes at linkBytes. The backend is nccl for cuda; for cpu threads inside a node, where there is a table of it,
-/// else mpi.
+/// Seconds of a collective, while all groups over the same axes do the same. From the cluster's tables of its kind,
+/// link (inside a node or between nodes) and backend, linearly interpolated between their numbers of ranks; below the
+/// first size of a table the time is linear from the latency on. Without a table, the latency of the link for each
+/// doubling of ranks, and the bytes at linkBytes. The backend is `nccl` for cuda; for cpu it is `threads` inside a node
+/// if there is a table of it, else `mpi`.
 double collectiveSeconds(const Cluster &cluster, const CollectiveWork &work);
 
 } // namespace meshplan

@@ -41,8 +41,8 @@ struct JsonMember {
 /// "an object", "a number": for messages.
 llvm::StringRef kindText(JsonNode::Kind kind);
 
-/// Parses the text of `file`. Reports at most one error, at its line and column, and then returns nothing: no JSON, a
-/// number that does not fit a double, or brackets nested deeper than 100 levels.
+/// Parses the text of `file`. Reports at most one error, at its line and column, and then returns nothing: a text that
+/// is not JSON, a number that does not fit a double, or brackets nested deeper than 100 levels.
 std::optional<JsonNode> parseJson(const SourceBuffer &file, Diagnostics &diagnostics);
 
 } // namespace meshplan

@@ -22,7 +22,7 @@ llvm::ArrayRef<ClusterPreset> clusterPresets();
 /// The preset of this name, or null.
 const ClusterPreset *findClusterPreset(llvm::StringRef name);
 
-/// The preset that stands for a device if none is asked for: cpu for "cpu", h100 for "cuda".
+/// The preset that is assumed for a device if the user names no cluster: cpu for "cpu", h100 for "cuda".
 llvm::StringRef defaultClusterPreset(llvm::StringRef device);
 
 } // namespace meshplan

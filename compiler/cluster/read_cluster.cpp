@@ -16,6 +16,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
+#include <tuple>
 
 using namespace meshplan;
 using cluster_keys::Key;
@@ -83,6 +84,7 @@ private:
   LinkRates readLink(const JsonNode &node, StringRef what);
   void readLinks(const JsonNode &node, Cluster &cluster);
   CollectiveTable readCollective(const JsonNode &node);
+  void addCollective(const JsonNode &node, Cluster &cluster);
   OverlapRates readOverlap(const JsonNode &node);
   /// Times from sizes and rates of a table.
   RateTable readTimes(Members &members, Key size, Key rate);
@@ -401,6 +403,18 @@ CollectiveTable ClusterReader::readCollective(const JsonNode &node) {
   return table;
 }
 
+void ClusterReader::addCollective(const JsonNode &node, Cluster &cluster) {
+  CollectiveTable table = readCollective(node);
+  auto isSame = [&](const CollectiveTable &other) {
+    return std::tie(table.kind, table.backend, table.crosses, table.ranks) ==
+           std::tie(other.kind, other.backend, other.crosses, other.ranks);
+  };
+  if (llvm::any_of(cluster.collectives, isSame))
+    error(node.range, "a second table of '" + table.kind + "' among " + std::to_string(table.ranks) + " ranks with " +
+                          table.backend);
+  cluster.collectives.push_back(std::move(table));
+}
+
 OverlapRates ClusterReader::readOverlap(const JsonNode &node) {
   Members members(*this, node, "'overlap'");
   OverlapRates overlap;
@@ -437,7 +451,7 @@ Cluster ClusterReader::read(const JsonNode &root) {
   if (const JsonNode *links = members.required(keys::links))
     readLinks(*links, cluster);
   forEach(members.optional(keys::collectives), keys::collectives,
-          [&](const JsonNode &table) { cluster.collectives.push_back(readCollective(table)); });
+          [&](const JsonNode &table) { addCollective(table, cluster); });
   if (const JsonNode *overlap = members.optional(keys::overlap))
     cluster.overlap = readOverlap(*overlap);
   members.finish();

@@ -11,9 +11,9 @@
 
 namespace meshplan {
 
-/// Reads the text of a cluster file. Reports every error at its location: no JSON, an unknown or a missing key, a value
-/// of another kind than expected, a number out of range, a table whose sizes do not increase or whose times decrease.
-/// Nothing if there was one.
+/// Reads the text of a cluster file. Reports every error at its location, and then returns nothing: a text that is not
+/// JSON, an unknown, missing or repeated key, a value of another kind than expected, a number out of range, a table
+/// whose sizes do not increase or whose times decrease, a second table of the same products, operators or collectives.
 std::optional<Cluster> parseCluster(const SourceBuffer &file, Diagnostics &diagnostics);
 
 /// The cluster of a preset.
@@ -30,7 +30,7 @@ std::optional<Cluster> openCluster(llvm::StringRef given, llvm::StringRef device
 std::string clusterText(llvm::StringRef name, llvm::StringRef file, bool isAssumed);
 std::string clusterText(const Cluster &cluster);
 
-/// Reports a mesh of `worldSize` ranks, declared at `mesh`, that the cluster is too small for. False if it is.
+/// False, with an error, if the cluster is too small for a mesh of `worldSize` ranks that is declared at `mesh`.
 bool checkSize(const Cluster &cluster, int64_t worldSize, SourceRange mesh, Diagnostics &diagnostics);
 
 } // namespace meshplan

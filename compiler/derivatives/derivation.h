@@ -74,8 +74,8 @@ public:
   /// The sum of all given gradients, for each value.
   const llvm::MapVector<mlir::Value, mlir::Value> &getGiven() const { return given; }
 
-  /// States that there is no derivative, and why. Parameters that the loss reaches only through this call cannot be
-  /// trained.
+  /// States that there is no derivative, and why. This is an error at the call: parameters that the loss reaches
+  /// through it cannot be trained.
   void refuse(const llvm::Twine &why) { refusal = why.str(); }
   /// Empty if the rule has not refused.
   llvm::StringRef getRefusal() const { return refusal; }

@@ -10,6 +10,7 @@
 #define MESHPLAN_COMPILER_FRONTEND_BOUND_TRAINING_H
 
 #include "compiler/frontend/syntax.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <map>
 #include <optional>
@@ -52,8 +53,10 @@ struct BoundData {
   std::optional<int64_t> bucketBytes;
   /// The transfers that `overlap` lists; all of them if the plan has no `overlap`.
   bool overlapGradients = true;
+  /// Without sharded parameters: new parameters are gathered beside the forward pass of the next step. A rank then
+  /// stores its shards of what is trained.
   bool overlapParameters = false;
-  int64_t prefetch = 0;             ///< units gathered ahead; 0 if parameters do not overlap, else 1 unless stated
+  int64_t prefetch = 0; ///< units gathered ahead; 0 if parameters do not overlap, else 1 unless stated
   std::optional<ReduceTime> reduce; ///< none: each if gradients are sharded, else last
   AverageTime average = AverageTime::InCollective;
   bool contiguousParameters = false; ///< coalesced tensors share one buffer; then transfers are coalesced
@@ -63,6 +66,10 @@ struct BoundData {
   bool offloadParameters = false;
   bool offloadOptimizer = false;
   SourceRange offloadRange; ///< range of the option, if it is stated
+
+  /// True if new parameters are gathered beside the next forward pass, though the block does not shard parameters.
+  bool gathersInStep() const { return overlapParameters && !llvm::is_contained(shard, DataKind::Parameters); }
+
   OptionRanges ranges;      ///< of the first option of each name
   SourceRange range;
 };

@@ -206,7 +206,10 @@ void ReportBuilder::addMemory(sched::MemoryAttr memory) {
 
 void ReportBuilder::addWork(sched::ProgramOp each) {
   int64_t instances = each.getInstances();
-  auto countOf = [&](Operation *step) { return sched::whenOf(step) == base::When::last ? 1 : instances; };
+  auto countOf = [&](Operation *step) {
+    base::When when = sched::whenOf(step);
+    return when == base::When::first || when == base::When::last ? 1 : instances;
+  };
   for (auto start : each.getBody().getOps<sched::StartOp>())
     addCollective(start, countOf(start));
   for (auto compute : each.getBody().getOps<sched::ComputeOp>())

@@ -26,13 +26,13 @@ namespace meshplan::scheduling {
 /// - Buffers are freed after their last use.
 /// - What may be merged and has a limit is merged in the order of the problem, up to the limit.
 ///
-/// Linear in the size of the problem, except for the number of collectives in flight. Fails if the problem is
-/// inconsistent.
+/// Linear in the size of the problem, except for the number of collectives in flight. Does not adapt to the memory
+/// limit. Fails if the problem is inconsistent, or with V9 if this order exceeds the limit.
 llvm::Expected<Solution> programOrder(const Problem &problem);
 
 /// List scheduling (solvers/list_order.h): the fastest of a few rules, and of program order if it keeps to the memory
-/// limit, without merges and with a few (solvers/merge_search.h). Fails if the problem is inconsistent, or if no order
-/// was found that keeps to the limit.
+/// limit, without merges and with those that solvers/merge_search.h tries. Fails if the problem is inconsistent, or if
+/// no order was found that keeps to the limit.
 llvm::Expected<Solution> list(const Problem &problem);
 
 /// Improves the solution of `list` within a budget of orders that are tried, and tries more merges. Every host finds
@@ -54,7 +54,7 @@ inline constexpr llvm::StringLiteral defaultSolver = "list";
 /// Null if no solver has this name.
 const NamedSolver *findSolver(llvm::StringRef name);
 
-/// "'program' and 'list'", for messages.
+/// "'program', 'list' and 'search'", for messages.
 std::string namesOfSolvers();
 
 } // namespace meshplan::scheduling

@@ -4,7 +4,7 @@
 // - the order of computing, where collectives start and where they are waited for: the steps of a solution. How far
 //   ahead a gather may start is not a number; it follows from the memory limit, because its result is allocated where
 //   it starts. Operation::blocking forbids the choice for one operation.
-// - which collectives travel together: Problem::mergeables, and Solution::merged.
+// - which collectives are merged: Problem::mergeables, and Solution::merged.
 //
 // A choice is a change of the problem. resolve() makes the problem in which it is decided, and everything else
 // (verification, simulation, memory) sees only that one. A choice that is added later has the same three parts: what is
@@ -25,18 +25,19 @@ namespace meshplan::scheduling {
 /// A problem without open choices.
 struct Resolution {
   Problem problem;
-  /// The operations of the original problem that each operation stands for; a copy for those that it copies for.
+  /// By operation of `problem`: the operations of the original problem that it replaces. A copy has those of the
+  /// collective that it copies for.
   std::vector<std::vector<unsigned>> members;
 };
 
 /// Merges operations of a checked problem: each list of `merged` becomes one operation. It is asynchronous as they are,
-/// with the largest of their latencies, and the sum of their transfers, of which Mergeable::once counts once; it begins
-/// when all their inputs are there, and all results are there when it is over. What is copied for it are operations of
-/// the compute lane, and new buffers after those of the problem. Operations keep their order except where they depend
-/// on one that moved.
+/// with the largest of their latencies, and the sum of their transfers, of which Mergeable::once counts once. It begins
+/// when all their inputs are there, and all results are there when it is over. The copies that it needs are operations
+/// of the compute lane, and their buffers come after those of the problem. A merged operation has the position of the
+/// last of its members; other operations keep their order, except those that depend on one that moved.
 ///
-/// Fails with V10 if a list is not part of one Mergeable, exceeds its limit, shares an operation with another one, or
-/// if its operations depend on each other.
+/// Fails with V10 if a list has fewer than two operations, is not part of one Mergeable, exceeds its limit, shares an
+/// operation with another list, or if its operations depend on each other.
 llvm::Expected<Resolution> resolve(const Problem &problem, llvm::ArrayRef<std::vector<unsigned>> merged);
 
 } // namespace meshplan::scheduling

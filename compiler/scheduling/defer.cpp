@@ -30,7 +30,7 @@ public:
   explicit Deferral(Instances &instances)
       : instances(instances), problem(instances.problem), solution(instances.solution),
         dependents(problem.operations.size()) {
-    for (unsigned index : instances.every.set_bits())
+    for (unsigned index : instances.occurrences.every.set_bits())
       problem.forEachDependency(problem.operations[index], instances.producers,
                                 [&](unsigned other) { dependents[other].push_back(index); });
   }
@@ -65,7 +65,7 @@ bool Deferral::replacesWhole() {
   for (auto [index, buffer] : llvm::enumerate(problem.buffers))
     if (buffer.permanent)
       isWhole.set(index);
-  for (unsigned index : instances.every.set_bits()) {
+  for (unsigned index : instances.occurrences.every.set_bits()) {
     const Operation &operation = problem.operations[index];
     for (auto [position, old] : llvm::enumerate(operation.overwritten)) {
       if (!problem.buffers[problem.storageOf(old)].permanent)
@@ -103,7 +103,7 @@ std::optional<BitVector> Deferral::followers(unsigned collective) const {
 void Deferral::findCandidates() {
   candidates.resize(problem.operations.size());
   following.resize(problem.operations.size());
-  for (unsigned index : instances.every.set_bits()) {
+  for (unsigned index : instances.occurrences.every.set_bits()) {
     const Operation &operation = problem.operations[index];
     // What a collective overwrites is neither the old nor the new value while it is in flight.
     if (!operation.isCollective() || operation.blocking || !operation.instances.empty() ||

@@ -10,12 +10,14 @@ namespace meshplan::scheduling {
 /// The largest number of bytes that are held at once.
 struct Peak {
   int64_t bytes = 0;
-  size_t step = 0; ///< first step of the solution at which it is reached; 0 if only permanent buffers are ever held
+  /// First step of the solution at which it is reached: 0 if only permanent buffers are ever held, the last one if it
+  /// is reached when the caller receives the kept buffers.
+  size_t step = 0;
 };
 
 /// Memory of one rank of each class over the solution. Permanent buffers count all the time. A storage counts from the
 /// step that begins its producer until the last buffer that shares it is freed. A workspace counts while its operation
-/// runs; a collective runs until its wait.
+/// runs; a collective runs until its wait. After the last step Problem::handover counts as well, on the device.
 struct MemoryProfile {
   llvm::SmallVector<Peak, 2> peaks; ///< for each rank class
   ClassBytes permanent;             ///< for each rank class
@@ -24,8 +26,8 @@ struct MemoryProfile {
 /// What a rank of one class holds on the device at its peak.
 struct HeldAtPeak {
   llvm::SmallVector<std::pair<unsigned, int64_t>> storages; ///< buffers that own their storage, and its bytes
-  int64_t workspace = 0;                                    ///< of the operations that run at the peak
-  std::optional<unsigned> operation;                        ///< runs at the peak; none at the end or without steps
+  int64_t workspace = 0;             ///< of the operations that run at the peak; at the end, Problem::handover
+  std::optional<unsigned> operation; ///< runs at the peak; none at the end or without steps
 };
 
 /// The profile of one memory, for a solution that keeps rules V1 to V6 and has nothing merged: resolve() it first.

@@ -91,12 +91,16 @@ struct Buffer {
   bool operator==(const Buffer &) const = default;
 };
 
-/// What an operation copies for a collective: the tensors that it sends into one buffer, which it produces and only the
-/// collective reads; or the tensors that it receives out of one, which it reads first and only the collective produces.
-enum class Copy { none, pack, unpack };
+/// What an operation copies for a collective.
+enum class Copy {
+  none,
+  pack,   ///< tensors to send, into one buffer: the only result of the operation, which only the collective reads
+  unpack, ///< tensors out of the buffer of what was received: the first operand, which the collective produces
+};
 
-/// A gather of parameters for one pass over a unit of them. The solver `program` starts it when the unit is first read
-/// that is `ahead` units before; with 0 where it stands.
+/// A gather of the parameters of an FSDP unit for the forward pass, or for the backward pass: these two are different
+/// `unit`s. The solver `program` starts it where the unit is first read that is gathered `ahead` units earlier; with 0
+/// at its own position.
 struct Prefetch {
   int64_t unit = 0;
   int64_t ahead = 0;
@@ -104,8 +108,8 @@ struct Prefetch {
   bool operator==(const Prefetch &) const = default;
 };
 
-/// An operation of the program. One on the compute lane runs. One on another lane is asynchronous: it is started and
-/// waited for. One with a communicator is a collective.
+/// An operation of the program. On the compute lane it is run; on another lane it is asynchronous: it is started and
+/// waited for. An operation with a communicator is a collective.
 struct Operation {
   std::string name;
   unsigned lane = 0;    ///< index into Problem::lanes
@@ -113,8 +117,8 @@ struct Operation {
   int64_t latency = 0;  ///< on other lanes: from its beginning to the first byte
   /// On other lanes: all are crossed at the same time, so the slowest link decides.
   llvm::SmallVector<Transfer, 2> transfers;
-  int64_t cores =
-      0; ///< thousandths of a core that it keeps busy while it runs alone (a collective: while it transfers)
+  /// Thousandths of a core that it keeps busy while it runs alone, on another lane while it transfers.
+  int64_t cores = 0;
   llvm::SmallVector<unsigned, 4> consumed; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 2> produced; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 1> after;    ///< operations that must be over, besides the producers of `consumed`
@@ -137,9 +141,9 @@ struct Operation {
   bool isCollective() const { return communicator.has_value(); }
 };
 
-/// A collective that may travel together with others, and what that costs. Where tensors of several collectives are
-/// copied into one buffer before they are sent, `sent` are the bytes of its own; where they are copied out of one
-/// after they are received, `received`. Empty means that nothing is copied.
+/// A collective that may be merged with others, and what that costs. Where tensors of several collectives are copied
+/// into one buffer before they are sent, `sent` are the bytes of its own; where they are copied out of one after they
+/// are received, `received`. Empty means that nothing is copied.
 struct MergeMember {
   unsigned operation = 0; ///< index into Problem::operations; has no copies of its own and overwrites nothing
   int64_t bytes = 0;      ///< that count for Mergeable::mostBytes
@@ -156,7 +160,7 @@ struct MergeMember {
 struct Mergeable {
   std::string name;
   llvm::SmallVector<MergeMember, 4> members;
-  int64_t mostBytes = 0;     ///< of those that travel together; 0 if it is not limited
+  int64_t mostBytes = 0;     ///< limit of the bytes of a merged collective; 0 if there is none
   int64_t leastCopyTime = 0; ///< of a copy into a buffer or out of it, however small
   /// The part of the transfers of each member that does not depend on its size: several together have it once.
   llvm::SmallVector<Transfer, 1> once;
@@ -181,8 +185,8 @@ struct Problem {
   std::vector<Link> links;
   int64_t cores = 0; ///< of the rank, in thousandths; 0 if operations do not share any
   OverlapSpeed overlapSpeed;
-  int64_t issueTime = 0;     ///< nanoseconds in which the host issues an operation that takes time
-  bool hostComputes = false; ///< the host's thread is the compute lane: it issues what it starts in the time of the lane
+  int64_t issueTime = 0;     ///< nanoseconds in which the host issues an operation (simulate.h)
+  bool hostComputes = false; ///< the host's thread is the compute lane, which computes nothing while it issues a start
   std::vector<Communicator> communicators;
   std::vector<Buffer> buffers;
   /// In an order that respects their dependencies.
@@ -196,14 +200,16 @@ struct Problem {
   bool operator==(const Problem &) const = default;
 
   /// Fails, with the rule's label and both sides in the message, if the problem is inconsistent:
-  /// - K1 indices are in range; K2 there is a size for each rank class, and nothing is negative;
+  /// - K1 indices are in range; K2 there is a size for each rank class, and sizes, times and rates are possible;
   /// - K3 a temporary has one producer, a permanent buffer none; K4 operations come after what they depend on;
-  /// - K5 a view has no bytes of its own; K6 its producer reads what it is a view of;
+  /// - K5 a view has no bytes of its own; K6 its producer reads what it is a view of, and it is not permanent;
   /// - K7 an operation reads what it overwrites, and comes after all others that read the old value;
   /// - K8 one lane computes, collectives of a communicator are on one lane of collectives, and nothing else is there;
-  /// - K9 an operation of the compute lane has a duration, one of another lane a latency and transfers;
-  /// - K10 what may be merged is on one communicator and in one list, and is copied for all members or for none;
-  /// - K11 a copy serves one collective, and is none itself.
+  /// - K9 only an operation of the compute lane has a duration; only one of another lane has a latency, transfers or
+  ///   instances;
+  /// - K10 what may be merged is on one communicator and in one list, overwrites nothing, and is copied for all members
+  ///   or for none;
+  /// - K11 a copy serves one collective, and is not a collective itself.
   llvm::Error check() const;
 
   /// True if the operation is started and waited for.

@@ -20,28 +20,30 @@ struct Timeline {
   std::vector<Interval> operations; ///< without the time that an operation spends in the queue of its lane
   int64_t makespan = 0;             ///< from the first step to the end of the last one
   std::vector<int64_t> busy;        ///< of each lane: lengths of its operations
-  /// Of each operation: time in which the compute lane waits and it is what this operation's lane runs meanwhile. Zero
-  /// on the compute lane.
+  /// Of each operation: time in which the compute lane waits while this operation's lane runs it. What is waited for is
+  /// this operation, or one after it in the queue. Zero on the compute lane.
   std::vector<int64_t> exposed;
   std::vector<Interval> waits;        ///< of each operation: the compute lane waits for it; empty on the compute lane
   std::vector<int64_t> exposedOfLane; ///< sums of `exposed`
-  int64_t waitsForHost = 0;           ///< time in which the compute lane has nothing to do because nothing is issued
+  /// Time in which the compute lane has nothing to do because nothing is issued. If the host computes: in which it
+  /// issues starts.
+  int64_t waitsForHost = 0;
 };
 
 /// Simulates a rank that keeps to the list of steps.
 ///
-/// - The host issues runs and starts one by one, each that takes time in Problem::issueTime. The compute lane takes the
-///   steps in order. If the host is the compute lane, only a start takes this time, and nothing is computed meanwhile.
+/// - The host issues runs and starts one by one, each in Problem::issueTime; a run without a duration, a view, in no
+///   time. The compute lane takes the steps in order. If the host is the compute lane, only a start takes this time,
+///   and nothing is computed meanwhile.
 /// - `run` occupies the compute lane until the operation is over.
-/// - `start` appends the operation to the queue of its lane; it begins when what is before it in the queue is over. So
-/// a
-///   collective begins after everything that is issued before it on the compute lane: its buffers may reuse memory
-///   that was freed there.
+/// - `start` appends the operation to the queue of its lane when the compute lane reaches the step; it begins when what
+///   is before it in the queue is over. A collective thus begins after everything that is issued before it on the
+///   compute lane, and its buffers may reuse memory that was freed there.
 /// - `wait` holds the compute lane until the operation is over.
 /// - `free` takes no time.
 /// - An asynchronous operation first takes its latency, in which it uses nothing; then it transfers. Transfers and
-///   computing in progress share links and cores max-min fairly: the speed of one, relative to that alone, can only
-///   rise if that of another one falls that is not faster. Then Problem::overlapSpeed applies.
+///   computing in progress share links and cores max-min fairly: no operation could be faster, relative to its speed
+///   alone, without slowing one that is not faster. Then Problem::overlapSpeed applies.
 ///
 /// Every moment is thus spent computing, exposed or waiting for the host:
 ///

@@ -38,7 +38,11 @@ Error meshplan::scheduling::verify(const Problem &problem, const Solution &solut
 
 Error meshplan::scheduling::verify(llvm::ArrayRef<Coordinate> coordinates) {
   for (const Coordinate &coordinate : coordinates)
-    if (Error error = verify(coordinate.problem, coordinate.solution))
+    if (!coordinate.solution.merged.empty()) // verifyOrder() reads the steps as those of the problem itself
+      return llvm::createStringError("coordinate '" + coordinate.name + "': V10: its list has " +
+                                     llvm::Twine(coordinate.solution.merged.size()) +
+                                     " merges, must have none: resolve() them first");
+    else if (Error error = verify(coordinate.problem, coordinate.solution))
       return llvm::createStringError("coordinate '" + coordinate.name + "': " + llvm::toString(std::move(error)));
   return verifyOrder(coordinates);
 }

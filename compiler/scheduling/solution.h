@@ -37,8 +37,8 @@ struct Solution {
 /// A step as messages and the text form write it: "start gather".
 std::string describe(const Problem &problem, Step step);
 
-/// Fails, with the rule's label (V1 to V6, V9, V10) and both sides in the message, if the solution of a checked problem
-/// is wrong:
+/// Fails if the solution of a checked problem is wrong. The message has the rule's label (V1 to V6, V9, V10) and what
+/// is required:
 /// - V1 an operation runs once, by the steps of its kind; V2 an asynchronous one is started once and then waited for
 ///   once, a blocking one before anything else is issued;
 /// - V3 an operation begins when everything that it depends on is over;
@@ -55,7 +55,7 @@ struct Coordinate {
   Solution solution;
 };
 
-/// The rules above for each coordinate, and that no backend can deadlock:
+/// The rules above for each coordinate, whose solutions have nothing merged, and that no backend can deadlock:
 /// - V7 each instance is issued once by every coordinate that takes part in it, and these agree on who does;
 /// - V8 the order in which all lists issue instances is acyclic.
 ///
@@ -67,7 +67,7 @@ struct Coordinate {
 /// coordinates times instances, whatever the number of ranks.
 llvm::Error verify(llvm::ArrayRef<Coordinate> coordinates);
 
-/// Rules V1 to V6; V7 and V8; V9. The solutions have nothing merged.
+/// Parts of verify(): rules V1 to V6; V7 and V8; V9. The solutions have nothing merged.
 llvm::Error verifyLifetimes(const Problem &problem, const Solution &solution);
 llvm::Error verifyOrder(llvm::ArrayRef<Coordinate> coordinates);
 llvm::Error verifyMemory(const Problem &problem, const Solution &solution);

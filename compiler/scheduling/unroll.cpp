@@ -3,7 +3,8 @@
 // Instances are appended one by one. `current` maps the permanent buffers to their values at that moment: an addition
 // to an accumulator makes a view of it, which the next instance reads instead. Everything that an instance makes has an
 // index of its own, so that the rules of one list say what holds across borders: that no operation overwrites what a
-// deferred collective still reads, or that a buffer of an instance lives until its deferred wait.
+// deferred collective still reads, or that a buffer of an instance lives until its deferred wait. What only the first
+// instance makes has one index, under which all others read it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +15,26 @@
 
 using namespace meshplan::scheduling;
 using llvm::ArrayRef;
+
+Instances::Instances(const Problem &problem, const Solution &solution, OccurrenceTable occurrences, int64_t count)
+    : problem(problem), solution(solution), occurrences(std::move(occurrences)), count(count),
+      producers(problem.producers()), isHeld(problem.buffers.size()) {
+  llvm::BitVector isReadByOthers(problem.buffers.size());
+  for (auto [index, operation] : llvm::enumerate(problem.operations))
+    if (this->occurrences.of(index) != Occurrence::first)
+      for (unsigned buffer : operation.consumed)
+        isReadByOthers.set(buffer);
+  for (auto [index, buffer] : llvm::enumerate(problem.buffers))
+    if (producers[index] && this->occurrences.first[*producers[index]] && (buffer.kept || isReadByOthers[index]))
+      isHeld.set(index);
+}
+
+Occurrence Instances::occurrenceOf(size_t step) const {
+  Step own = solution.steps[step];
+  if (own.kind != StepKind::free)
+    return occurrences.of(own.index);
+  return isHeld[own.index] ? Occurrence::last : occurrences.of(*producers[own.index]);
+}
 
 static std::vector<bool> markDeferred(const Instances &instances) {
   std::vector<bool> isDeferred(instances.solution.steps.size(), false);
@@ -35,7 +56,7 @@ public:
     unrolled.problem.mergeables.clear();
     for (auto [index, buffer] : llvm::enumerate(problem.buffers))
       if (buffer.permanent)
-        current[index] = add(buffer);
+        current[index] = add(buffer, index);
   }
 
   Unrolled run();
@@ -45,20 +66,25 @@ private:
     std::vector<std::optional<unsigned>> operations, buffers;
   };
 
-  unsigned add(Buffer buffer) {
+  unsigned add(Buffer buffer, unsigned source) {
     unrolled.problem.buffers.push_back(std::move(buffer));
+    unrolled.sourceBuffers.push_back(source);
     return unrolled.problem.buffers.size() - 1;
   }
-  bool has(unsigned operation, bool isLast) const { return isLast || instances.every[operation]; }
-  void addOperations(bool isLast);
-  void addOperation(unsigned index, bool isLast, Copies &copies);
+  /// True if the instance that is appended has what occurs there.
+  bool has(Occurrence occurrence) const {
+    return occurrence == Occurrence::every || (occurrence == Occurrence::first ? isFirst : isLast);
+  }
+  void addOperations();
+  void addOperation(unsigned index, Copies &copies);
   /// Appends a step of an instance.
   void append(Step step, const Copies &copies);
-  void addSteps(bool isLast);
+  void addSteps();
 
   const Instances &instances;
   const Problem &problem;
   std::vector<bool> isDeferred; ///< by step
+  bool isFirst = true, isLast = true; ///< the instance that is appended
   /// By buffer: its value now, of a permanent one.
   std::vector<std::optional<unsigned>> current;
   /// By storage of the unrolled problem: the operations that read it.
@@ -68,7 +94,7 @@ private:
 };
 } // namespace
 
-void Unroller::addOperation(unsigned index, bool isLast, Copies &copies) {
+void Unroller::addOperation(unsigned index, Copies &copies) {
   const Operation &source = problem.operations[index];
   std::string suffix = " of instance " + std::to_string(this->copies.size());
   Operation operation = source;
@@ -96,9 +122,9 @@ void Unroller::addOperation(unsigned index, bool isLast, Copies &copies) {
     buffer.name += suffix;
     if (buffer.viewOf)
       buffer.viewOf = bufferOf(*buffer.viewOf);
-    // The caller receives what the last instance makes.
-    buffer.kept &= isLast;
-    copies.buffers[made] = add(std::move(buffer));
+    // The caller receives what the last instance makes, or the first one for all.
+    buffer.kept &= isLast || instances.isHeld[made];
+    copies.buffers[made] = add(std::move(buffer), made);
     made = *copies.buffers[made];
   }
   // What is made in place of a permanent buffer is there for the next instance, whatever this one frees.
@@ -107,17 +133,21 @@ void Unroller::addOperation(unsigned index, bool isLast, Copies &copies) {
       unrolled.problem.buffers[made].kept = problem.buffers[problem.storageOf(old)].permanent;
   copies.operations[index] = position;
   unrolled.problem.operations.push_back(std::move(operation));
+  unrolled.sourceOperations.push_back(index);
 }
 
-void Unroller::addOperations(bool isLast) {
+void Unroller::addOperations() {
   Copies own{std::vector<std::optional<unsigned>>(problem.operations.size()),
              std::vector<std::optional<unsigned>>(problem.buffers.size())};
+  for (unsigned buffer : instances.isHeld.set_bits())
+    if (!isFirst)
+      own.buffers[buffer] = copies.front().buffers[buffer];
   for (unsigned index = 0; index < problem.operations.size(); ++index)
-    if (has(index, isLast))
-      addOperation(index, isLast, own);
+    if (has(instances.occurrences.of(index)))
+      addOperation(index, own);
   // By permanent buffer: what the instance has made in place of it.
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
-    if (!has(index, isLast))
+    if (!has(instances.occurrences.of(index)))
       continue;
     for (auto [old, made] : llvm::zip(operation.overwritten, operation.produced))
       if (unsigned storage = problem.storageOf(old); problem.buffers[storage].permanent)
@@ -133,7 +163,7 @@ void Unroller::append(Step step, const Copies &copies) {
     unrolled.solution.steps.push_back(step);
 }
 
-void Unroller::addSteps(bool isLast) {
+void Unroller::addSteps() {
   ArrayRef<Step> steps = instances.solution.steps;
   unrolled.begins.push_back(unrolled.solution.steps.size());
   const Copies &own = copies.back();
@@ -143,7 +173,7 @@ void Unroller::addSteps(bool isLast) {
         if (deferred.before == index)
           for (size_t step : deferred.steps)
             append(steps[step], copies[copies.size() - 2]);
-    if (isLast || (instances.isOfEvery(index) && !isDeferred[index]))
+    if (has(instances.occurrenceOf(index)) && (isLast || !isDeferred[index]))
       append(steps[index], own);
   }
   if (isLast)
@@ -157,8 +187,10 @@ void Unroller::addSteps(bool isLast) {
 Unrolled Unroller::run() {
   int64_t shown = std::min<int64_t>(instances.count, 3);
   for (int64_t instance = 0; instance < shown; ++instance) {
-    addOperations(instance + 1 == shown);
-    addSteps(instance + 1 == shown);
+    isFirst = instance == 0;
+    isLast = instance + 1 == shown;
+    addOperations();
+    addSteps();
   }
   for (Copies &each : copies)
     unrolled.operations.push_back(std::move(each.operations));
@@ -219,7 +251,7 @@ static std::vector<InstanceTimes> simulateUnrolled(const Instances &instances) {
 }
 
 std::vector<InstanceTimes> meshplan::scheduling::simulate(const Instances &instances) {
-  if (!instances.deferred.empty())
+  if (instances.isLinked())
     return simulateUnrolled(instances);
   std::vector<InstanceTimes> times;
   if (instances.count > 1)

@@ -1,7 +1,8 @@
 //===- unroll.h - the instances of a program as one problem -----*- C++ -*-===//
 //
 // A training step runs one list of steps once for each microbatch. Each time is an instance. What every instance runs
-// computes the next values of the accumulators; the last instance also runs the rest, such as the optimizer.
+// computes the next values of the accumulators; the last instance also runs the rest, such as the optimizer. What is
+// the same in all of them, such as a gather of parameters, the first one may run for all.
 //
 // An instance may defer steps to the next one. With a forward pass f, a backward pass b, a reduction r of its gradient
 // and the addition a of the result to an accumulator, 3 instances of the list on the left are
@@ -13,7 +14,7 @@
 //   run a     deferred               r0       r1      r2     the reduction runs beside the next forward pass
 //   run u     last
 //
-// The last instance has no next one, so it runs what it could defer where it stands.
+// The last instance has no next one, so it runs what it could defer at its position in the list.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,25 +35,39 @@ struct Deferred {
   bool operator==(const Deferred &) const = default;
 };
 
+/// Which instances have an operation, or a step.
+enum class Occurrence { first, every, last };
+
+/// The operations that only the first instance runs, and those that each of them runs. The last one runs all others.
+struct OccurrenceTable {
+  llvm::BitVector first, every;
+
+  Occurrence of(unsigned operation) const {
+    return first[operation] ? Occurrence::first : every[operation] ? Occurrence::every : Occurrence::last;
+  }
+};
+
 /// A list of steps and what each instance has of it.
 struct Instances {
-  /// `problem` is that of the last instance, which runs everything; `every` are the operations that each instance runs,
-  /// `count` the number of instances. Problem and solution must outlive it; nothing is merged.
-  Instances(const Problem &problem, const Solution &solution, llvm::BitVector every, int64_t count)
-      : problem(problem), solution(solution), every(std::move(every)), count(count), producers(problem.producers()) {}
+  /// `problem` is that of a program of one instance, which runs everything; `count` is the number of instances. Of one,
+  /// no operation is of the first alone. Problem and solution must outlive it; nothing is merged.
+  Instances(const Problem &problem, const Solution &solution, OccurrenceTable occurrences, int64_t count);
 
-  /// True if instances before the last one have the step, in their order or deferred.
-  bool isOfEvery(size_t step) const {
-    Step own = solution.steps[step];
-    // A temporary is freed by the instance that makes it.
-    return every[own.kind == StepKind::free ? *producers[own.index] : own.index];
-  }
+  /// Which instances have a step, in their order or deferred. A temporary is freed by the instance that makes it, but
+  /// what the first one has made for all by the last.
+  Occurrence occurrenceOf(size_t step) const;
+  bool isOfEvery(size_t step) const { return occurrenceOf(step) == Occurrence::every; }
+
+  /// True if several instances are not the same list after the same list: their times and their memory are those of all
+  /// of them together.
+  bool isLinked() const { return !deferred.empty() || occurrences.first.any(); }
 
   const Problem &problem;
   const Solution &solution;
-  llvm::BitVector every;
+  OccurrenceTable occurrences;
   int64_t count;
   std::vector<std::optional<unsigned>> producers; ///< by buffer
+  llvm::BitVector isHeld;                         ///< buffers that the first instance makes for all
   std::vector<Deferred> deferred;
 };
 
@@ -65,6 +80,8 @@ struct Unrolled {
   std::vector<size_t> begins; ///< of each instance: its first step, as an index into Solution::steps
   /// By instance and operation of the problem of one instance: that of `problem`, or none.
   std::vector<std::vector<std::optional<unsigned>>> operations;
+  /// By operation, and by buffer of `problem`: that of the problem of one instance.
+  std::vector<unsigned> sourceOperations, sourceBuffers;
 };
 
 /// The first, the last and, of more than two, one instance between them: all others are as this one.
@@ -81,7 +98,7 @@ struct InstanceTimes {
 };
 
 /// The times of the kinds of instances, in their order: of the only one; of all before the last, and of the last; or,
-/// if something is deferred and there are more than two, of the first, of those between, and of the last.
+/// if they are linked and there are more than two, of the first, of those between, and of the last.
 std::vector<InstanceTimes> simulate(const Instances &instances);
 
 /// The time of all instances. `times` are those of simulate().

@@ -1,14 +1,12 @@
 //===- verify_lifetimes.cpp - rules V1 to V6 of a solution ----------------===//
 //
-// Replays the steps with two small state machines, and fails at the first step
-// that they do not allow:
+// Replays the steps with two small state machines, and fails at the first step that they do not allow:
 //
 //   operation   pending -run-> over, or pending -start-> started -wait-> over
 //   buffer      absent -its producer is over-> live -free-> freed
 //
-// A permanent buffer is live from the beginning and never freed; a kept one is
-// live at the end. An operation in flight reads its inputs until its wait, so
-// they must not be freed before (V5).
+// A permanent buffer is live from the beginning and never freed; a kept one is live at the end. An operation in flight
+// reads its inputs until its wait, so they must not be freed before (V5).
 //
 //===----------------------------------------------------------------------===//
 

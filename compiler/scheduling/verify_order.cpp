@@ -1,14 +1,13 @@
 //===- verify_order.cpp - rules V7 and V8 of several lists ----------------===//
 //
-// A graph whose nodes are the instances that coordinates meet in. A list that
-// issues A and then B makes an edge from A to B. Instances of one grouped
-// launch have no edge between them. With the lists
+// A graph whose nodes are the instances that coordinates take part in. A list that issues A and then B makes an edge
+// from A to B. Instances of one grouped launch have no edge between them. With the lists
 //
 //   stage 0:   send forward 1,    receive backward 0
 //   stage 1:   send backward 0,   receive forward 1
 //
-// the edges are forward 1 -> backward 0 -> forward 1: each stage waits in its
-// send for a receive that the other one issues only after its own send.
+// the edges are forward 1 -> backward 0 -> forward 1: each stage waits in its send for a receive that the other one
+// issues only after its own send.
 //
 //===----------------------------------------------------------------------===//
 

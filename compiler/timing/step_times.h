@@ -1,8 +1,8 @@
 //===- step_times.h - the estimated times of a step -------------*- C++ -*-===//
 //
-// What scheduling::simulate says about each operation of a program, with names that a person knows, and the sums for a
-// whole step: step time, exposed communication by collective group, model flops utilization. Reports, traces and the
-// contracts of a plan read it. Plain data without IR; the schedule phase fills ProgramTimes. All times are in
+// What scheduling::simulate finds for each operation of a program, with the names of the model and the plan, and the
+// sums for a whole step: step time, exposed communication by collective group, model flops utilization. Reports, traces
+// and the contracts of a plan read it. Plain data without IR; the schedule phase fills ProgramTimes. All times are in
 // nanoseconds, on the rank with the most work.
 //
 //===----------------------------------------------------------------------===//
@@ -30,7 +30,7 @@ struct PlanPlace {
 struct TimedOperation {
   trace_form::Label label;
   scheduling::Interval time; ///< from the beginning of the program
-  int64_t exposed = 0;       ///< time in which the compute lane waits while its lane runs this operation
+  int64_t exposed = 0;       ///< time in which the compute lane waits while the operation's own lane runs it
   scheduling::Interval wait; ///< the compute lane waits for it; empty for an operation of the compute lane
   PlanPlace place;           ///< of the statement that causes a collective
   /// Of a collective, its window: the operators that are issued between its start and its wait, as positions in
@@ -51,9 +51,9 @@ struct Instance {
 /// or, if collectives are in flight between instances, three: the first, those between, and the last.
 struct ProgramTimes {
   std::string name;
-  std::vector<Instance>
-      timeline;        ///< of the last instance: what a step runs, this program last; empty: only this program
-  bool trains = false; ///< a training step, or the program of its microbatches
+  /// Of the last instance: what a step runs, this program last. Empty: only this program.
+  std::vector<Instance> timeline;
+  bool trains = false; ///< has a backward pass: a training step, or the program of its microbatches
   std::vector<TimedOperation> operations;
   std::vector<size_t> computed; ///< operations of the compute lane, in the order in which they run
   int64_t makespan = 0, compute = 0, waitsForHost = 0;

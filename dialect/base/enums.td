@@ -33,7 +33,8 @@ def Base_ProgramRole : Base_Enum<"ProgramRole", "what a run uses a program for",
     I32EnumAttrCase<"reference", 3>, I32EnumAttrCase<"microbatch", 4>]>;
 
 def Base_When : Base_Enum<"When", "in which instances of its program a step runs", [
-    I32EnumAttrCase<"always", 0>, I32EnumAttrCase<"last", 1>, I32EnumAttrCase<"deferred", 2>]>;
+    I32EnumAttrCase<"always", 0>, I32EnumAttrCase<"last", 1>, I32EnumAttrCase<"deferred", 2>,
+    I32EnumAttrCase<"first", 3>]>;
 
 def Base_InitKind : Base_Enum<"InitKind", "how the first elements of a parameter are made", [
     I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"uniform", 1>, I32EnumAttrCase<"normal", 2>,

@@ -36,6 +36,17 @@ DataOp meshplan::plan::dataOf(BlockArgument argument) {
   return *std::next(statements.begin(), number.getInt());
 }
 
+bool meshplan::plan::gathersInStep(BlockArgument parameter) {
+  DataOp data = dataOf(parameter);
+  BoolAttr isTrained = argAttr<attr::Trainable>(parameter);
+  return data && data.getGatherInStep() && isTrained && isTrained.getValue();
+}
+
+bool meshplan::plan::isStoredDivided(BlockArgument parameter) {
+  DataOp data = dataOf(parameter);
+  return (data && data.getShard() == DataStage::parameters) || gathersInStep(parameter);
+}
+
 bool meshplan::plan::isOnHost(Value value) {
   if (Operation *op = value.getDefiningOp())
     return op->hasAttr(attr::Host::getNameStr());

@@ -133,6 +133,7 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::ActivationSum::getNameStr(), {onScatter | onAllReduce, isFloatType})
       .Case(attr::Mergeable::getNameStr(), rule<attr::Mergeable>(onCollective))
       .Case(attr::Prefetch::getNameStr(), rule<attr::Prefetch>(onGather))
+      .Case(attr::Once::getNameStr(), rule<attr::Once>(onGather))
       .Case(attr::WideActivations::getNameStr(), rule<attr::WideActivations>(onModule))
       .Case(attr::IsDecomposed::getNameStr(), rule<attr::IsDecomposed>(onModule))
       .Case(attr::IsEvaluated::getNameStr(), rule<attr::IsEvaluated>(onModule))

@@ -38,6 +38,7 @@ using Storage = PlanDialect::StorageAttrHelper;
 using Host = PlanDialect::HostAttrHelper;
 using Mergeable = PlanDialect::MergeableAttrHelper;
 using Prefetch = PlanDialect::PrefetchAttrHelper;
+using Once = PlanDialect::OnceAttrHelper;
 using Name = PlanDialect::NameAttrHelper;
 using Loss = PlanDialect::LossAttrHelper;
 using GradientOf = PlanDialect::GradientOfAttrHelper;

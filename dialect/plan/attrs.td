@@ -232,7 +232,7 @@ def Plan_StorageAttr : Plan_Attr<"Storage", "storage"> {
 }
 
 def Plan_MergeableAttr : Plan_Attr<"Mergeable", "mergeable"> {
-  let summary = "which collectives may travel together";
+  let summary = "which collectives may be coalesced";
   let description = [{
     Collectives of one function with one `set` have one kind, axes, element type and purpose. Any of them may become one
     collective of at most `most` bytes, or of any number for 0. Which of them do is decided with the schedule.
@@ -245,9 +245,9 @@ def Plan_MergeableAttr : Plan_Attr<"Mergeable", "mergeable"> {
 def Plan_PrefetchAttr : Plan_Attr<"Prefetch", "prefetch"> {
   let summary = "how far ahead a parameter is gathered in program order";
   let description = [{
-    Gathers of one function with one `unit` are for one pass over the parameters of one unit. In program order they
-    start when the unit is first read that is `ahead` units before; with 0 where they stand. Other orders start them as
-    memory allows.
+    Gathers of one function with one `unit` serve the forward pass, or the backward pass, of one FSDP unit. In program
+    order they start where the unit is first read that is gathered `ahead` units earlier; with 0 at their own position.
+    Other orders start them as memory allows.
   }];
   let parameters = (ins "int64_t":$unit, "int64_t":$ahead);
   let assemblyFormat = "`<` struct(params) `>`";

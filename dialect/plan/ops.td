@@ -189,6 +189,10 @@ def Plan_DataOp : Plan_Op<"data"> {
     after all microbatches have accumulated, or with `reduce_each` in every microbatch. With `average_after` the ranks
     sum gradients that are too large by this factor, and divide by it after the sum.
 
+    Where `shard` ends before parameters, the new ones are gathered after the optimizer, and a rank stores them whole.
+    With `gather_in_step` it stores its shards of those that the step updates, and the next step gathers them beside its
+    forward pass, once, and holds them until the backward pass has read them.
+
     With `offload_parameters` the parameters are in host memory, with `offload_optimizer` the optimizer states. With
     `contiguous_parameters` the divided parameters that one collective moves are stored in one buffer; where parameters
     are not divided, the new ones are gathered into it in place. With `contiguous_gradients` a bucket of gradients is
@@ -202,7 +206,7 @@ def Plan_DataOp : Plan_Op<"data"> {
                        I64Attr:$prefetch, StrAttr:$text, UnitAttr:$overlap_gradients, UnitAttr:$reduce_each,
                        OptionalAttr<I64Attr>:$average_after,
                        UnitAttr:$offload_parameters, UnitAttr:$offload_optimizer, UnitAttr:$contiguous_parameters,
-                       UnitAttr:$contiguous_gradients, UnitAttr:$register_buffers);
+                       UnitAttr:$contiguous_gradients, UnitAttr:$register_buffers, UnitAttr:$gather_in_step);
   let assemblyFormat = "$shard `over` $axes (`bucket` $bucket^)? `prefetch` $prefetch `as` $text attr-dict";
   let hasVerifier = 1;
 }

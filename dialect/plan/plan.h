@@ -72,6 +72,12 @@ std::optional<unsigned> batchDimOf(mlir::BlockArgument input);
 /// The data parallel statement that covers an argument of a program (`plan.data`), or null.
 DataOp dataOf(mlir::BlockArgument argument);
 
+/// True if the data statement of a parameter divides what a rank stores of it from step to step.
+bool isStoredDivided(mlir::BlockArgument parameter);
+
+/// True if the step gathers the parameter once, for all microbatches and both passes, and holds it (`gather_in_step`).
+bool gathersInStep(mlir::BlockArgument parameter);
+
 /// True if the tensor is in host memory.
 bool isOnHost(mlir::Value value);
 

@@ -42,7 +42,7 @@ def Plan_Dialect : Dialect {
       "::mlir::LocationAttr":$unused,             // of a parameter: the statement that says the loss does not reach it
       "::mlir::IntegerAttr":$group,               // of a parameter: its group of the optimizer
       "::mlir::IntegerAttr":$data,                // of a parameter: position of its plan.data among these ops
-      "::mlir::IntegerAttr":$unit,                // of a parameter: the unit that it travels with
+      "::mlir::IntegerAttr":$unit,                // of a parameter: its FSDP unit
       "::mlir::UnitAttr":$keep,                   // of a parameter: what is gathered of it stays until the backward pass
       "::mlir::Attribute":$init,                  // of a parameter or buffer: #base.init or #plan.init_rule
       "::meshplan::plan::ArgumentRefAttr":$of,    // of a state: its parameter
@@ -77,8 +77,9 @@ def Plan_Dialect : Dialect {
       "::mlir::StringAttr":$input_of,             // of a plan.constrain: the module whose input it is about
       "::mlir::StringAttr":$output_of,            // of a plan.constrain: the module whose output it is about
       "::mlir::TypeAttr":$activation_sum,         // of a collective that sums activations: their type
-      "::meshplan::plan::MergeableAttr":$mergeable, // of a collective: what it may travel with
+      "::meshplan::plan::MergeableAttr":$mergeable, // of a collective: what it may be coalesced with
       "::meshplan::plan::PrefetchAttr":$prefetch, // of a gather of a parameter: its unit
+      "::mlir::UnitAttr":$once,                   // of a gather of a parameter: the first microbatch does it for all
       // Modules.
       "::mlir::UnitAttr":$wide_activations,       // sums of activations are float32
       "::mlir::UnitAttr":$is_decomposed,          // the graph was decomposed with run_decompositions({})

@@ -237,8 +237,12 @@ LogicalResult PrecisionOp::verify() {
 LogicalResult DataOp::verify() {
   if (failed(verifyStatedAxes(*this, getAxes())))
     return failure();
-  if (getPrefetch() != 0 && getShard() != DataStage::parameters) // M8
+  bool dividesUpdate = getShard() == DataStage::optimizer || getShard() == DataStage::gradients;
+  if (getPrefetch() != 0 && getShard() != DataStage::parameters && !getGatherInStep()) // M8
     return emitOpError("prefetches parameters, but they are not sharded");
+  if (getGatherInStep() && !dividesUpdate) // M21
+    return emitOpError() << "gathers in the step what it updates, but shards '" << stringifyDataStage(getShard())
+                         << "', must be 'optimizer' or 'gradients'";
   if (getRegisterBuffers() && !getContiguousParameters() && !getContiguousGradients()) // M9
     return emitOpError("registers buffers, but neither parameters nor gradients are contiguous");
   int64_t bucket = getBucket().value_or(0), prefetch = getPrefetch(), divisor = getAverageAfter().value_or(1);

@@ -63,10 +63,10 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
     the instances of the program itself. The other programs in it have the role `microbatch`, and run nowhere else. An instance of
     microbatch m has m as the setting `microbatch`; the microbatches of each program are 0, 1, ... in this order.
 
-    One body serves all instances: steps `when last` run only in the last one. The last one also runs
-    steps `when deferred` where they stand; those of an instance before it run in the next one, where a `sched.resume`
-    is. Accumulators
-    have the values of their updates after every instance, or after what it has deferred; other updates and outputs are
+    One body serves all instances: steps `when first` run only in the first one, and what they make is there for all
+    until the last one frees it. Steps `when last` run only in the last one. The last one also runs steps `when
+    deferred` where they stand; those of an instance before it run in the next one, where a `sched.resume` is.
+    Accumulators have the values of their updates after every instance, or after what it has deferred; other updates and outputs are
     those of the last one.
 
     A `guard` says what follows from the output `nonfinite`.

@@ -3,10 +3,10 @@
 // Rules have labels (P: names and numbers, L: lifetimes, T: tokens, W: instances) that reappear in
 // test/dialect/sched/program_verifier.mlir.
 //
-// A program is a list without branches, so one walk in order decides everything. A program that a timeline runs several
-// times is two lists: that of the last instance, with all steps, and that of the others, without the steps `when last`.
-// Each is walked. If instances defer steps, the lists are walked one after the other: the first instance, one between
-// the first and the last, as which all others are, and the last. What a valid program guarantees to the runtime:
+// A program is a list without branches, so one walk in order decides everything. All steps are walked, as of a program
+// that runs once. A program that a timeline runs several times is three lists: those of the first instance, of one
+// between the first and the last, as which all others are, and of the last. They are walked one after the other. What a
+// valid program guarantees to the runtime:
 //
 //   P6, T1          all ranks start the same collectives and copies in the same order, and wait for each once
 //   L1, L2, L6      no value is used after it was freed or overwritten, or freed twice
@@ -15,6 +15,7 @@
 //   W1, W3, W4      the same holds in instances before the last one
 //   W2              of what outlives them, instances before the last one change accumulators only
 //   W6, W7, W8      what an instance defers is resumed, once, before its values are defined by the next one
+//   W9              what the first instance makes for all, none of the others changes, and the last one frees
 //   W5, P14 to P19  `when` and timelines mean something
 //   P20 to P25      declarations are those that the loader of the artifact accepts
 //
@@ -35,11 +36,11 @@ class ProgramVerifier {
 public:
   explicit ProgramVerifier(ProgramOp program);
 
-  /// Walks an instance; `isFollowing` if another one came before it.
-  LogicalResult verify(bool isLast, bool isFollowing);
+  /// Walks an instance, which comes after those that were walked before it.
+  LogicalResult verify(bool isFirst, bool isLast);
 
-  /// True if instances leave steps to the next one.
-  bool defers() const { return !deferred.empty(); }
+  /// True if a later instance depends on what an earlier one has left to it.
+  bool isLinked() const { return !deferred.empty() || hasFirst; }
 
 private:
   bool runs(Operation &step) const;
@@ -65,7 +66,8 @@ private:
 
   ProgramOp program;
   SmallVector<Operation *> deferred; ///< steps, in their order
-  bool isLast = true;                ///< the instance that is walked
+  bool hasFirst = false;             ///< there are steps `when first`
+  bool isFirst = true, isLast = true; ///< the instance that is walked
   bool isResuming = false;           ///< the step is one of the instance before
   size_t resumed = 0;                ///< of `deferred`
   DenseMap<Value, unsigned> left;    ///< by value: steps that use it, of the instance before, to be resumed
@@ -128,10 +130,15 @@ ProgramVerifier::ProgramVerifier(ProgramOp program) : program(program), meshSize
   for (Operation &step : program.getBody().front())
     if (whenOf(&step) == base::When::deferred)
       deferred.push_back(&step);
+    else
+      hasFirst |= whenOf(&step) == base::When::first;
 }
 
 /// True for what a run makes, and has to free.
 static bool isMade(Value value) { return isa<ComputeOp, SliceOp, WaitOp, PackOp, UnpackOp>(value.getDefiningOp()); }
+
+/// True for what the first instance makes, for itself or for all.
+static bool isMadeFirst(Value value) { return whenOf(value.getDefiningOp()) == base::When::first; }
 
 static bool isUpdate(Value value) {
   return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<UpdateOp>(user); });
@@ -146,9 +153,10 @@ static SmallVector<Value> neededBy(Operation &step) {
   return needed;
 }
 
-LogicalResult ProgramVerifier::verify(bool isLastInstance, bool isFollowing) {
+LogicalResult ProgramVerifier::verify(bool isFirstInstance, bool isLastInstance) {
+  isFirst = isFirstInstance;
   isLast = isLastInstance;
-  resumed = isFollowing ? 0 : deferred.size();
+  resumed = isFirst ? deferred.size() : 0;
   size_t resumes = 0;
   for (auto resume : program.getBody().getOps<ResumeOp>()) {
     if (program.getRole() == base::ProgramRole::microbatch) // W5
@@ -159,7 +167,7 @@ LogicalResult ProgramVerifier::verify(bool isLastInstance, bool isFollowing) {
     return program.emitOpError() << "resumes " << resumes << " steps, but defers " << deferred.size();
   for (Operation &step : program.getBody().front()) {
     if (auto resume = dyn_cast<ResumeOp>(step)) {
-      if (failed(verifyNames(step)) || (isFollowing && failed(verifyResume(resume))))
+      if (failed(verifyNames(step)) || (!isFirst && failed(verifyResume(resume))))
         return failure();
     } else if (runs(step) && failed(verifyStep(step))) {
       return failure();
@@ -171,26 +179,31 @@ LogicalResult ProgramVerifier::verify(bool isLastInstance, bool isFollowing) {
   return success();
 }
 
-static void eraseIf(DenseMap<Value, Operation *> &map, function_ref<bool(Operation *)> isOver) {
+template <typename OpType>
+static void eraseIf(DenseMap<Value, OpType> &map, function_ref<bool(Value, OpType)> isOver) {
   SmallVector<Value> over;
   for (auto [value, step] : map)
-    if (isOver(step))
+    if (isOver(value, step))
       over.push_back(value);
   for (Value value : over)
     map.erase(value);
 }
 
-/// Ends an instance: what was freed and overwritten is made and written again. What is in flight stays.
+/// Ends an instance: what was freed and overwritten is made and written again, but what only the first one makes. What
+/// is in flight stays.
 void ProgramVerifier::leave() {
-  freed.clear();
+  eraseIf<FreeOp>(freed, [](Value value, FreeOp) { return !isMadeFirst(value); });
   nextSequence = 0;
-  eraseIf(overwritten, [](Operation *step) {
+  eraseIf<Operation *>(overwritten, [](Value value, Operation *step) {
+    if (isMadeFirst(value))
+      return false;
     auto start = dyn_cast<StartOp>(step);
     return !start || whenOf(start.getWait()) != base::When::deferred;
   });
   for (Operation *step : deferred)
     for (Value value : neededBy(*step))
-      ++left[value];
+      if (!isMadeFirst(value))
+        ++left[value];
 }
 
 /// The steps of the instance before. They may do what every instance may.
@@ -210,9 +223,9 @@ LogicalResult ProgramVerifier::verifyResume(ResumeOp resume) {
 /// From here on the instance that is walked may make the values of a resumed step again.
 LogicalResult ProgramVerifier::takeBack(Operation &step) {
   if (auto wait = dyn_cast<WaitOp>(step))
-    eraseIf(overwritten, [&](Operation *writer) { return writer == wait.getToken().getDefiningOp(); });
+    eraseIf<Operation *>(overwritten, [&](Value, Operation *writer) { return writer == wait.getToken().getDefiningOp(); });
   for (Value value : neededBy(step)) {
-    if (--left[value] != 0)
+    if (isMadeFirst(value) || --left[value] != 0)
       continue;
     if (isMade(value) && !freed.contains(value) && !isUpdate(value)) // W4
       return value.getDefiningOp()->emitOpError("produces a value that deferred steps use and do not free");
@@ -231,11 +244,14 @@ static bool isAccumulation(UpdateOp update) {
 
 /// True if the instance that is walked has the step.
 bool ProgramVerifier::runs(Operation &step) const {
+  base::When when = whenOf(&step);
+  if (when == base::When::first)
+    return isFirst;
   if (isLast)
     return true;
   if (auto update = dyn_cast<UpdateOp>(step))
     return isAccumulation(update) && whenOf(update.getValue().getDefiningOp()) != base::When::deferred;
-  return whenOf(&step) == base::When::always && !isa<OutputOp, GradientOp>(step);
+  return when == base::When::always && !isa<OutputOp, GradientOp>(step);
 }
 
 LogicalResult ProgramVerifier::verifyStep(Operation &step) {
@@ -282,7 +298,8 @@ LogicalResult ProgramVerifier::verifyStep(Operation &step) {
 
 LogicalResult ProgramVerifier::verifyInstance(Operation &step) {
   if (whenOf(&step) != base::When::always && program.getRole() == base::ProgramRole::microbatch) // W5
-    return step.emitOpError("runs only in the last instance of a timeline, which is none of this program");
+    return step.emitOpError() << "runs only in the " << (whenOf(&step) == base::When::first ? "first" : "last")
+                              << " instance of a timeline, which is none of this program";
   if (whenOf(&step) == base::When::deferred && !isa<WaitOp, UnpackOp, ComputeOp, SliceOp, FreeOp>(step)) // W7
     return step.emitOpError("cannot be deferred: only what follows from a collective can");
   if (isLast)
@@ -354,6 +371,9 @@ LogicalResult ProgramVerifier::overwrite(Operation &step, Value value) {
            << "started here";
   if (!isLast && !mayChange(value)) // W2
     return step.emitOpError("overwrites in every microbatch what is neither an accumulator nor a temporary");
+  if (isMadeFirst(value) && whenOf(&step) != base::When::first) // W9
+    return (step.emitOpError("overwrites what the first microbatch has made for all").attachNote(value.getLoc())
+            << "made here");
   overwritten[value] = &step;
   return success();
 }
@@ -431,8 +451,8 @@ LogicalResult ProgramVerifier::verifyLayout(Operation &step, ShardedTensorType t
 }
 
 LogicalResult ProgramVerifier::verifyInFlight(Operation &step, int64_t sequence, Value token) {
-  // Without gaps but for steps `when last`: the wait finds its start by this number, and all ranks count alike.
-  if (isLast && sequence != nextSequence) // P6
+  // Without gaps but for steps that other instances have: the wait finds its start by this number, and all ranks count alike.
+  if (isFirst && isLast && sequence != nextSequence) // P6
     return step.emitOpError() << "has sequence number " << sequence << ", the next one is " << nextSequence;
   ++nextSequence;
   auto uses = token.getUses();
@@ -509,7 +529,8 @@ LogicalResult ProgramVerifier::verifyEnd() {
     outputs.insert(update.getValue());
   for (Operation &step : program.getBody().front()) {
     // The other steps only name what the run provides, which is freed with the run.
-    if (!runs(step))
+    bool isForAll = whenOf(&step) == base::When::first;
+    if (isForAll ? !isLast : !runs(step))
       continue;
     for (Value result : step.getResults())
       if (isMade(result) && !freed.contains(result) && !outputs.contains(result) &&
@@ -674,17 +695,17 @@ LogicalResult ProgramOp::verifyRegions() {
   for (auto verify : {verifyProgram, verifyTimeline, ::verifyNames, verifyOnce, verifyCopies, verifyGuard})
     if (failed(verify(*this)))
       return failure();
-  if (failed(ProgramVerifier(*this).verify(/*isLast=*/true, /*isFollowing=*/false)))
+  if (failed(ProgramVerifier(*this).verify(/*isFirst=*/true, /*isLast=*/true)))
     return failure();
   bool isMicrobatch = getRole() == base::ProgramRole::microbatch;
   int64_t instances = isMicrobatch ? 1 : getInstances();
   if (!isMicrobatch && instances == 1)
     return success();
   ProgramVerifier verifier(*this);
-  if (failed(verifier.verify(/*isLast=*/false, /*isFollowing=*/false)))
+  if (failed(verifier.verify(/*isFirst=*/true, /*isLast=*/false)))
     return failure();
-  if (isMicrobatch || !verifier.defers())
+  if (isMicrobatch || !verifier.isLinked())
     return success();
-  return failure((instances > 2 && failed(verifier.verify(/*isLast=*/false, /*isFollowing=*/true))) ||
-                 failed(verifier.verify(/*isLast=*/true, /*isFollowing=*/true)));
+  return failure((instances > 2 && failed(verifier.verify(/*isFirst=*/false, /*isLast=*/false))) ||
+                 failed(verifier.verify(/*isFirst=*/false, /*isLast=*/true)));
 }

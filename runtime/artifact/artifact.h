@@ -1,7 +1,7 @@
 //===- artifact.h - a verified schedule -------------------------*- C++ -*-===//
 //
-// Loads what the compiler wrote. The file is mapped and verified once: its checksum, its bytes, then its meaning.
-// Users of an Artifact may trust every index in it.
+// Loads what the compiler wrote. The file is mapped and verified once: its identifier, checksum, bytes, format and
+// meaning. Users of an Artifact may trust every index in it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,8 +33,8 @@ private:
   const artifact::Schedule *root;
 };
 
-/// notFound or io: the file cannot be read. corrupted: its checksum, its bytes or its meaning are wrong; for a wrong
-/// meaning the message names the table and the index. unsupported: the file has another format.
+/// notFound or io: the file cannot be read. corrupted: it is not an artifact, or its checksum, bytes or meaning are
+/// wrong; for a wrong meaning the message names the table and the index. unsupported: the file has another format.
 Expected<Artifact> loadSchedule(const std::string &path);
 
 /// The checks of loadSchedule for a file in memory. `bytes` must be aligned to 8 and outlive the result.

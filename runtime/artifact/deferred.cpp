@@ -77,6 +77,35 @@ void Collector::add(size_t index, const artifact::Instruction &instruction) {
   }
 }
 
+std::vector<bool> meshplan::madeByFirst(const artifact::Program &program) {
+  std::vector<bool> made(program.values() ? program.values()->size() : 0, false);
+  auto make = [&](int32_t value) {
+    if (value >= 0 && static_cast<size_t>(value) < made.size())
+      made[static_cast<size_t>(value)] = true;
+  };
+  auto makeAll = [&](const flatbuffers::Vector<int32_t> *values) {
+    for (int32_t value : elementsOf(values))
+      make(value);
+  };
+  for (const artifact::Instruction &instruction : elementsOf(program.instructions())) {
+    if (instruction.when() != artifact::When::first)
+      continue;
+    if (const artifact::Compute *compute = instruction.action_as_Compute())
+      makeAll(compute->outputs());
+    else if (const artifact::UnpackRun *unpack = instruction.action_as_UnpackRun())
+      makeAll(unpack->outputs());
+    else if (const artifact::Start *start = instruction.action_as_Start())
+      make(start->output());
+    else if (const artifact::Copy *copy = instruction.action_as_Copy())
+      make(copy->output());
+    else if (const artifact::PackRun *pack = instruction.action_as_PackRun())
+      make(pack->output());
+    else if (const artifact::Slice *slice = instruction.action_as_Slice())
+      make(slice->output());
+  }
+  return made;
+}
+
 DeferredInstructions::DeferredInstructions(const artifact::Program &program) {
   size_t values = program.values() ? program.values()->size() : 0;
   lastUse.assign(values, -1);

@@ -24,6 +24,10 @@ struct DeferredInstructions {
   bool uses(size_t value) const { return lastUse[value] >= 0; }
 };
 
+/// By value: an instruction of the first instance makes it, so that no other instance makes it again. The program need
+/// not be verified.
+std::vector<bool> madeByFirst(const artifact::Program &program);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_ARTIFACT_DEFERRED_H

@@ -22,8 +22,7 @@ Status verifyMeaning(const artifact::Schedule &schedule);
 /// Mesh sizes are positive, names unique, and the world fits in 32 bits.
 Status verifyMesh(const AxisVector *axes);
 
-/// Verifies one list of mesh axes. `digits` collects the axes over all lists of one value; no digit may occur in it
-/// twice.
+/// Verifies one list of mesh axes. `digits` collects the axes of all lists of one value, of which no two may overlap.
 Status verifyAxes(const AxisRefVector *axes, std::span<const int64_t> meshSizes, std::vector<AxisRef> &digits);
 
 Status verifyValue(const artifact::Value &value, std::span<const int64_t> meshSizes);

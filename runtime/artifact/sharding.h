@@ -2,7 +2,6 @@
 //
 // Converts the tables of a verified artifact to the types of extent.h. Pure and thread safe.
 //
-//
 //===----------------------------------------------------------------------===//
 
 #ifndef MESHPLAN_RUNTIME_ARTIFACT_SHARDING_H

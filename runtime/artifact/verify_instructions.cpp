@@ -4,9 +4,10 @@
 // load, that no instruction can touch memory that is not there. Its cost is one visit of each operand, because a
 // program is a list without branches.
 //
-// A program that a timeline runs several times is two lists: all instructions in the last instance, and those that are
-// not `last` in the others. Both are walked. If instances defer instructions, they are walked one after the other: the
-// first, one as those between, and the last; what is in flight at the end of one is in flight in the next.
+// All instructions are walked, as of a program that runs once. A program that a timeline runs several times is three
+// lists: those of the first instance, of one between the first and the last, and of the last. They are walked one after
+// the other: what is in flight at the end of one is in flight in the next, and what instructions of the first instance
+// make is there for all.
 //
 // Example: start 3 reads v5 into v6; compute overwrites v5; wait 3. Between start and wait the backend still reads v5,
 // so the compute is refused. After the wait it would be right.
@@ -39,7 +40,8 @@ public:
   Walk(const artifact::Schedule &schedule, const artifact::Program &program)
       : schedule(schedule), program(program), states(program.values()->size(), State::undefined),
         readers(program.values()->size(), 0), isGiven(program.values()->size(), false),
-        outlives(program.values()->size(), false), isNext(program.values()->size(), false) {
+        outlives(program.values()->size(), false), isNext(program.values()->size(), false),
+        isMadeFirst(madeByFirst(program)) {
     // verifyProgram has checked the indices of updates.
     for (const artifact::Update &update : elementsOf(program.updates()))
       isNext[update.value()] = isAccumulator(program, update.target());
@@ -51,11 +53,14 @@ public:
     }
   }
 
-  /// Walks an instance, with the values that are defined before its first instruction. `isFollowing` if another one
-  /// came before it.
-  Status instance(std::span<const int32_t> given, bool isLast, bool isFollowing);
+  /// Walks an instance, which comes after those that were walked before it, with the values that are defined before its
+  /// first instruction.
+  Status instance(std::span<const int32_t> given, bool isFirst, bool isLast);
 
-  bool defers() const { return !deferred.instructions.empty(); }
+  /// True if a later instance depends on what an earlier one has left to it.
+  bool isLinked() const {
+    return !deferred.instructions.empty() || std::find(isMadeFirst.begin(), isMadeFirst.end(), true) != isMadeFirst.end();
+  }
 
 private:
   enum class State : uint8_t { undefined, live, arriving, overwritten, freed };
@@ -95,13 +100,13 @@ private:
 
   const artifact::Schedule &schedule;
   const artifact::Program &program;
-  bool isLast = true;
-  bool isFollowing = false;
+  bool isFirst = true, isLast = true; // the instance that is walked
   std::vector<State> states;
   std::vector<int32_t> readers; // collectives and copies in flight that read the value
   std::vector<bool> isGiven;    // no instruction produces the value
   std::vector<bool> outlives;   // given and no accumulator, or a view of such a value
   std::vector<bool> isNext;     // the next value of an accumulator
+  std::vector<bool> isMadeFirst; // by an instruction of the first instance
   /// A collective or a copy in flight: what it reads and what it gives.
   struct Flight {
     int32_t input, output;
@@ -466,7 +471,7 @@ Status Walk::resume(const artifact::Resume &resume) {
     return corrupted("it resumes ", resume.steps(), " instructions of ", deferred.instructions.size() - resumed);
   size_t first = resumed;
   resumed += static_cast<size_t>(resume.steps());
-  if (!isFollowing)
+  if (isFirst)
     return Status();
   bool wasLast = std::exchange(isLast, false);
   for (size_t index = first; index < resumed; ++index)
@@ -476,7 +481,7 @@ Status Walk::resume(const artifact::Resume &resume) {
   isLast = wasLast;
   // This instance may make the values again that no other resumed instruction uses.
   for (size_t value = 0; value < states.size(); ++value)
-    if (deferred.lastUse[value] >= static_cast<int64_t>(first) &&
+    if (!isMadeFirst[value] && deferred.lastUse[value] >= static_cast<int64_t>(first) &&
         deferred.lastUse[value] < static_cast<int64_t>(resumed)) {
       bool isOver = isGiven[value] || isNext[value] || states[value] != State::live;
       if (!isOver)
@@ -486,10 +491,11 @@ Status Walk::resume(const artifact::Resume &resume) {
   return Status();
 }
 
-/// The values of the instance before are over, except those that its deferred instructions use.
+/// The values of the instance before are over, except those that its deferred instructions use, and what the first
+/// instance has made.
 void Walk::beginFollowing() {
   for (size_t value = 0; value < states.size(); ++value)
-    if (!deferred.uses(value))
+    if (!deferred.uses(value) && !isMadeFirst[value])
       states[value] = State::undefined;
   lastSequence = -1;
 }
@@ -500,24 +506,26 @@ Status Walk::instruction(const artifact::Instruction &instruction) {
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("origin", instruction.origin(), schedule.origins()));
   if (instruction.when() < artifact::When::MIN || instruction.when() > artifact::When::MAX)
     return corrupted("when ", int(instruction.when()), " does not exist");
+  bool isOfFirst = instruction.when() == artifact::When::first;
   bool isOfEvery = instruction.when() == artifact::When::always;
   bool isAboutInstances = !isOfEvery || instruction.action_type() == artifact::Action::Resume;
   if (isAboutInstances && program.role() == artifact::ProgramRole::microbatch)
-    return corrupted("it runs only in the last instance of a timeline, which is none of this program");
+    return corrupted("it runs only in the ", isOfFirst ? "first" : "last",
+                     " instance of a timeline, which is none of this program");
   if (instruction.when() == artifact::When::deferred && !mayBeDeferred(instruction.action_type()))
     return corrupted("only what follows from a collective can be deferred");
-  return isOfEvery || isLast ? action(instruction) : Status();
+  return isOfEvery || (isOfFirst ? isFirst : isLast) ? action(instruction) : Status();
 }
 
-Status Walk::instance(std::span<const int32_t> given, bool isLastInstance, bool isFollowingInstance) {
+Status Walk::instance(std::span<const int32_t> given, bool isFirstInstance, bool isLastInstance) {
+  isFirst = isFirstInstance;
   isLast = isLastInstance;
-  isFollowing = isFollowingInstance;
   resumed = 0;
-  if (isFollowing)
+  if (!isFirst)
     beginFollowing();
   for (int32_t value : given)
     // What deferred instructions use is still there.
-    if (!isFollowing || !deferred.uses(static_cast<size_t>(value)))
+    if (isFirst || !deferred.uses(static_cast<size_t>(value)))
       MESHPLAN_RETURN_IF_ERROR(give(value));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("instructions", program.instructions(),
                                       [&](const artifact::Instruction *each) { return instruction(*each); }));
@@ -558,20 +566,20 @@ Status Walk::finish() {
 
 Status verifyInstructions(const artifact::Schedule &schedule, const artifact::Program &program,
                           std::span<const int32_t> defined) {
-  MESHPLAN_RETURN_IF_ERROR(Walk(schedule, program).instance(defined, /*isLast=*/true, /*isFollowing=*/false));
+  MESHPLAN_RETURN_IF_ERROR(Walk(schedule, program).instance(defined, /*isFirst=*/true, /*isLast=*/true));
   bool isMicrobatch = program.role() == artifact::ProgramRole::microbatch;
   int64_t instances = isMicrobatch ? 1 : instancesOf(schedule, program);
   if (!isMicrobatch && instances == 1)
     return Status();
   Walk walk(schedule, program);
   MESHPLAN_RETURN_IF_ERROR(
-      walk.instance(defined, /*isLast=*/false, /*isFollowing=*/false).withContext("before the last microbatch"));
-  if (isMicrobatch || !walk.defers())
+      walk.instance(defined, /*isFirst=*/true, /*isLast=*/false).withContext("before the last microbatch"));
+  if (isMicrobatch || !walk.isLinked())
     return Status();
   if (instances > 2)
     MESHPLAN_RETURN_IF_ERROR(
-        walk.instance(defined, /*isLast=*/false, /*isFollowing=*/true).withContext("in the second microbatch"));
-  return walk.instance(defined, /*isLast=*/true, /*isFollowing=*/true).withContext("in the last microbatch");
+        walk.instance(defined, /*isFirst=*/false, /*isLast=*/false).withContext("in the second microbatch"));
+  return walk.instance(defined, /*isFirst=*/false, /*isLast=*/true).withContext("in the last microbatch");
 }
 
 } // namespace meshplan

@@ -50,7 +50,7 @@ struct Collective {
   Reduction reduction = Reduction::sum;
   const void *input = nullptr;
   void *output = nullptr;
-  int64_t count = 0;                  ///< allReduce, broadcast: elements of the buffer
+  int64_t count = 0;                  ///< allReduce, broadcast, send, receive: elements of the buffer
   std::vector<int64_t> sendCounts;    ///< reduceScatter, allToAll, permute: piece for each rank
   std::vector<int64_t> receiveCounts; ///< allGather, allToAll, permute: piece from each rank
   int64_t peer = -1;                  ///< broadcast: root; send, receive: the other rank

@@ -27,7 +27,8 @@
 // A backend for device buffers (nccl) differs as follows:
 // - Calls enqueue. A collective runs after the work that was enqueued before its start. wait makes later work run after
 //   the collective; it does not block the rank.
-// - Failures and time-outs appear at World::synchronize, which the host calls before it reads elements.
+// - Failures and time-outs appear at World::synchronize, which the host calls before it reads elements. Only then are
+//   late ranks known: PendingCollective::missing is empty.
 // - Sends and receives of a group have one order for all pairs.
 // - Sums are added and rounded by the library. max and min of floats are refused, because the library drops NaN. A
 //   disagreement between ranks looks like a late rank.
@@ -62,8 +63,8 @@ public:
   virtual ~PendingCollective() = default;
 
   /// Returns when the collective is done on this rank, or fails: `timeout` if a peer has not started it within `limit`,
-  /// `invalid` if the peers do not agree on it, `peerLost` or `aborted` if the run has ended. A later call returns the
-  /// same.
+  /// or if no data moves between processes for `limit`; `invalid` if the peers do not agree on it; `peerLost` or
+  /// `aborted` if the run has ended. A later call returns the same.
   virtual Status wait(std::chrono::milliseconds limit) = 0;
 
   /// wait with the world's time-out.

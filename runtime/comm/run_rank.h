@@ -26,14 +26,14 @@ struct RankOptions {
 
   /// Called if the run has failed and `ranks` of this process have not returned within `timeout`. They are stuck in
   /// their own code, and a thread cannot be ended from outside, so a program reports and exits. Without it, the backend
-  /// waits on.
+  /// keeps waiting.
   std::function<void(const Status &cause, std::span<const int64_t> ranks)> onStuck;
 
   /// Called by the progress threads of `threads` and `mpi` before they move data. Tests delay them by it.
   std::function<void()> beforeProgress = nullptr;
 
-  /// False: builds with assertions do not check the order of starts either (threads/issue_order.h). Tests of orders see
-  /// by it what other builds do.
+  /// If false, builds with assertions do not check the order of starts (threads/issue_order.h), as other builds never
+  /// do: for tests of what happens then.
   bool checksOrder = true;
 };
 

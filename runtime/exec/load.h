@@ -15,8 +15,8 @@ inline constexpr int64_t readAheadBytes = int64_t(64) << 20;
 /// Announces to a feed what will be read next.
 class ReadAhead {
 public:
-  /// Keeps fewer than `window` bytes announced ahead of the current read, plus one request. Feed and requests must
-  /// outlive it.
+  /// Announces requests until `window` bytes are announced and not yet being read; the last request may exceed it. Feed
+  /// and requests must outlive it.
   ReadAhead(const Feed &feed, std::span<const FeedRequest> requests, int64_t window = readAheadBytes)
       : feed(feed), requests(requests), window(window) {}
 

@@ -15,8 +15,8 @@ namespace meshplan {
 using Groups = std::vector<std::unique_ptr<Group>>;
 
 /// The steps of all instructions of the program, in order. `groups`, `lanes` and the artifact must outlive them. With
-/// `asked`, steps that only other outputs need do nothing, and these outputs are freed. Fails for unknown operators and
-/// arguments, and for collectives whose ranks do not hold what the output needs.
+/// `asked`, steps that only other outputs need do nothing, and these outputs are freed after their last use. Fails for
+/// unknown operators and arguments, and with `corrupted` for collectives whose ranks do not hold what the output needs.
 Expected<std::vector<std::unique_ptr<Step>>> prepareSteps(const RankView &view, const Groups &groups, CopyLanes &lanes,
                                                           const OutputNames *asked = nullptr);
 

@@ -14,7 +14,7 @@ namespace meshplan {
 /// The outcome of a step.
 struct StepOutcome {
   int64_t nonfinite = 0;            ///< non-finite elements of all gradients; if any, the step changed nothing
-  std::vector<NonfiniteNote> notes; ///< those that this rank made, before reductions
+  std::vector<NonfiniteNote> notes; ///< by gradient: those that this rank made, and those that sums over ranks made
 };
 
 /// One rank of a program. A run of it is its timeline: instances of the program for each microbatch, and of programs

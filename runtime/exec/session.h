@@ -37,7 +37,7 @@ struct ResidentBytes {
 ResidentBytes residentBytes(const RankView &view);
 
 /// The tensors of a program's values that outlive its runs, by index into Program.values; null for other values.
-/// Sessions and walks share the tensors: who replaces one replaces it for all.
+/// Sessions and walks share the tensors: a replaced tensor is replaced for all.
 using HeldTensors = std::vector<std::shared_ptr<Tensor>>;
 
 class Session {

@@ -17,15 +17,15 @@
 
 namespace meshplan {
 
-/// The storages of a session. Programs name them; a program that does not read all tensors of a storage lists some of
-/// them, and the longest list says where each of them is. Belongs to the thread of the rank.
+/// The storages of a session. Programs name them. A program that does not read all tensors of a storage lists only
+/// some; the longest list has all tensors, in their order in memory. Belongs to the thread of the rank.
 class Storages {
 public:
   /// `views` are the programs; `world` must outlive this object.
   Storages(std::span<const RankView> views, World &world);
 
   /// A row-major tensor for the rank's shard of a value of a program: its part of a storage, which is created with its
-  /// first tensor, or a new tensor. The elements are not initialized. `name` is that of heldName.
+  /// first tensor, or a new tensor. The elements are not initialized. `name` is that of heldNames.
   Expected<Tensor> allocate(const RankView &view, int value, const std::string &name);
 
   /// Registers storages with the communicators whose collectives read or write them, once. The registrations end with

@@ -29,7 +29,7 @@ public:
   /// The following instructions belong to this microbatch.
   void setMicrobatch(int64_t number) { microbatch = number; }
 
-  /// The instruction at `index` has run on this thread from `begin` to `end`. `moved` is for a wait.
+  /// The instruction at `index` has run on this thread from `begin` to `end`. `moved` is that of a wait.
   Status add(size_t index, Trace::Clock::time_point begin, Trace::Clock::time_point end,
              const std::optional<MoveInterval> &moved);
 

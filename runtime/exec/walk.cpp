@@ -62,7 +62,7 @@ Expected<std::unique_ptr<Walk>> Walk::create(std::shared_ptr<Session> session, s
                             prepareSteps(walk->rank, walk->owner->groups(), walk->owner->copyLanes(), asked));
   walk->firstUpdate = firstUpdateOf(program);
   for (const artifact::Instruction *instruction : *program.instructions()) {
-    walk->isOfLast.push_back(instruction->when() != artifact::When::always);
+    walk->when.push_back(instruction->when());
     const artifact::Resume *resume = instruction->action_as_Resume();
     walk->resumes.push_back(resume ? static_cast<size_t>(resume->steps()) : 0);
   }
@@ -155,6 +155,12 @@ Status Walk::begin(int64_t step, int64_t microbatch) {
   return Status();
 }
 
+/// True if the instance that runs has the step where it stands.
+bool Walk::runs(size_t index, bool isLast) const {
+  bool isOfFirst = when[index] == artifact::When::first;
+  return when[index] == artifact::When::always || (isOfFirst ? microbatchNumber == 0 : isLast);
+}
+
 Status Walk::runSteps(bool isLast, Trace *trace, const Observer *observer) {
   // Settings depend on the step number, so they are computed before its first instruction.
   MESHPLAN_RETURN_IF_ERROR(settings.write(stepsDone, values));
@@ -169,7 +175,7 @@ Status Walk::runSteps(bool isLast, Trace *trace, const Observer *observer) {
     MESHPLAN_RETURN_IF_ERROR(recorded->begin(microbatchNumber));
   size_t resumed = 0;
   for (size_t index = 0; index < program.size(); ++index) {
-    if (isOfLast[index] && !isLast)
+    if (!runs(index, isLast))
       continue;
     if (resumes[index] > 0) {
       MESHPLAN_RETURN_IF_ERROR(resume(resumes[index], resumed));
@@ -264,13 +270,13 @@ Status Walk::setMicrobatch(int64_t number, std::span<const size_t> steps) {
   return Status();
 }
 
-/// The values with which an instance begins: those that are held, and what the instance before has left to it.
+/// The values with which an instance begins: those that are held, and what the instances before have left to it.
 void Walk::beginValues() {
   // Values share the elements of parameters and states. Instructions that update in place therefore update these.
   std::vector<Tensor> first = heldValues();
   if (microbatchNumber > 0)
     for (size_t value = 0; value < values.size(); ++value)
-      if (deferred.uses(value) && !first[value].defined())
+      if ((deferred.uses(value) || isMadeFirst[value]) && !first[value].defined())
         first[value] = std::move(values[value]);
   values = std::move(first);
 }
@@ -281,10 +287,10 @@ Status Walk::runInstance(bool isLast, Trace *trace, const Observer *observer) {
   MESHPLAN_RETURN_IF_ERROR(owner->registerStorages());
   Status status = runSteps(isLast, trace, observer);
   // The buffers of collectives in flight are freed with this failure, so peers must stop using them first.
-  if (!status.ok())
+  if (!status.ok()) {
     owner->world().abort(Status(StatusCode::peerLost, status.message()));
-  if (!status.ok())
     return status;
+  }
   takeUpdates(isLast);
   return Status();
 }

@@ -64,9 +64,10 @@ public:
   /// updates parameters and states in place and increments the step count. Returns when the device is done.
   Status run(Trace *trace = nullptr, const Observer *observer = nullptr);
 
-  /// Runs an instance that is not the last one of its timeline: without what only the last one does. Of all updates,
-  /// accumulators take theirs. On a device, what it computes may still be in progress when this returns. What it defers
-  /// is run by the next instance, the next run of this walk; until then collectives may be in flight.
+  /// Runs an instance that is not the last one of its timeline: without what only the last one does. That of microbatch
+  /// 0 also does what only the first one does, for all. Of the updates, it takes those of accumulators. On a device,
+  /// what it computes may still be in progress when this returns. What it defers is run by the next instance, the next
+  /// run of this walk; until then collectives may be in flight.
   Status runEarlier(Trace *trace = nullptr);
 
   /// Frees the values of the last run: its outputs, and views of the batch. What the session holds stays.
@@ -107,7 +108,8 @@ public:
 
 private:
   Walk(std::shared_ptr<Session> session, const artifact::Program &program)
-      : owner(std::move(session)), rank(owner->viewOf(program)), deferred(program), settings(program) {}
+      : owner(std::move(session)), rank(owner->viewOf(program)), deferred(program), isMadeFirst(madeByFirst(program)),
+        settings(program) {}
 
   std::vector<Tensor> heldValues() const;
   void takeUpdates(bool isLast);
@@ -117,6 +119,7 @@ private:
   void beginValues();
   Status resume(size_t steps, size_t &next);
   Status setMicrobatch(int64_t number, std::span<const size_t> steps);
+  bool runs(size_t index, bool isLast) const;
   Status runInstance(bool isLast, Trace *trace, const Observer *observer);
   Status runSteps(bool isLast, Trace *trace, const Observer *observer);
   Status finish();
@@ -126,8 +129,9 @@ private:
   HeldTensors held;           // by index into Program.values
   std::vector<Tensor> values; // by index into Program.values
   std::vector<std::unique_ptr<Step>> program;
-  std::vector<bool> isOfLast; // by index into `program`: only the last instance runs it where it stands
+  std::vector<artifact::When> when; // by index into `program`: the instances that run it at this index
   DeferredInstructions deferred;
+  std::vector<bool> isMadeFirst; // by index into Program.values: the first instance makes it for all
   std::vector<size_t> resumes; // by index into `program`: how many deferred steps of the instance before it runs
   size_t firstUpdate = 0;      // index into `program`
   std::vector<const artifact::Update *> updates, accumulations; // all, and those of accumulators

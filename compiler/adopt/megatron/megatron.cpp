@@ -161,10 +161,13 @@ void MegatronReader::readData() {
     warn("num-distributed-optimizer-instances",
          "'--num-distributed-optimizer-instances' has no effect without '--use-distributed-optimizer'");
   bool gradients = has("overlap-grad-reduce"), gathers = has("overlap-param-gather");
+  gathers &= !data.shard.text.empty();
+  // A plan that shards parameters overlaps both where it says nothing.
   if (!has("use-torch-fsdp2") && !(parameters && gradients && gathers) && (!data.shard.text.empty() || gradients))
-    data.options.push_back(gradients               ? takenFlag("overlap gradients", "overlap-grad-reduce")
-                           : gathers && parameters ? takenFlag("overlap parameters", "overlap-param-gather")
-                                                   : AdoptedText{"overlap none", "no --overlap-grad-reduce"});
+    data.options.push_back(gradients && gathers ? takenFlag("overlap gradients, parameters", "overlap-param-gather")
+                           : gradients          ? takenFlag("overlap gradients", "overlap-grad-reduce")
+                           : gathers            ? takenFlag("overlap parameters", "overlap-param-gather")
+                                                : AdoptedText{"overlap none", "no --overlap-grad-reduce"});
   if (std::optional<int64_t> elements = integer("ddp-bucket-size"))
     data.options.push_back(
         takenFlag("bucket " + bytesText(*elements * (has("grad-reduce-in-bf16") ? 2 : 4)), "ddp-bucket-size"));
@@ -293,9 +296,8 @@ void MegatronReader::addNotes() {
       changing.push_back(shown(flag.name));
       warn(flag.name, "'" + shown(flag.name) + "' is left out, and changes the numbers of the training");
     }
-    // If only the optimizer is sharded, new parameters are gathered at the end of a step, without overlap.
-    bool isIdle =
-        flag.name == "overlap-param-gather" && !StringRef(plan.training.data.shard.text).starts_with("parameters");
+    // Where nothing is sharded, no parameter is gathered.
+    bool isIdle = flag.name == "overlap-param-gather" && plan.training.data.shard.text.empty();
     std::vector<std::string> &list = kind == Kind::no_words || isIdle ? names : others;
     bool isOther = isIdle || kind == Kind::no_words || kind == Kind::outside ||
                    (kind == Kind::refused && asksForNothing(flag)) || flag.name == "num-layers";

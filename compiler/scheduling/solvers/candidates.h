@@ -13,7 +13,8 @@ std::optional<IssueOrder> walkOrder(const Problem &problem, const CostTable &cos
                                     llvm::ArrayRef<unsigned> operations);
 
 /// Correct orders of a checked problem, the fastest first: list scheduling under all rules, and program order if it
-/// keeps to the memory limit. Fails if leastMemoryOrder does.
+/// keeps to the memory limit; if none of these does, the order of leastMemoryOrder without overlap. Fails if
+/// leastMemoryOrder does.
 llvm::Expected<std::vector<IssueOrder>> listCandidates(const Problem &problem, const CostTable &costs,
                                                        const DependencyTable &dependencies);
 

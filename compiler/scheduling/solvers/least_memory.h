@@ -11,8 +11,8 @@ namespace meshplan::scheduling {
 /// problem if it does, else one that a depth-first search finds, which first tries what frees most. Other solvers
 /// return to it where they would run out of memory.
 ///
-/// Fails if there is none, with the limit and the first operation that does not fit; or if the search ends without an
-/// answer after `mostVisited` sets of operations.
+/// Fails with V9, the limit and the first operation that does not fit: if there is no such order, or if the search ends
+/// without an answer after `mostVisited` sets of operations.
 llvm::Expected<std::vector<unsigned>> leastMemoryOrder(const Problem &problem, const DependencyTable &dependencies,
                                                        unsigned mostVisited = 20000);
 

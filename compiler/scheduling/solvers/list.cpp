@@ -42,7 +42,7 @@ static std::vector<ListRules> rulesFor(const Problem &problem) {
   bool triesAll = isSmall(problem), isLimited = !problem.memoryLimit.empty();
   std::vector<ListRules> all;
   // Of orders that take the same time the one that is closest to the program is chosen.
-  for (Urgency urgency : {Urgency::reference, Urgency::criticalPath, Urgency::transfers})
+  for (Urgency urgency : {Urgency::reference, Urgency::criticalPath, Urgency::lanes, Urgency::transfers})
     for (bool justInTime : {true, false})
       for (bool computeFirst : {false, true})
         if ((triesAll || (justInTime && urgency != Urgency::transfers && computeFirst == isLimited)) &&

@@ -8,16 +8,26 @@
 
 using namespace meshplan::scheduling;
 
-/// Nanoseconds from the beginning of each operation to the end of the program if nothing is shared and lanes are
-/// unlimited; all operations count, or only asynchronous ones.
+/// Nanoseconds from the beginning of each operation to the end of the program if nothing is shared and the compute lane
+/// is unlimited; see Urgency.
+///
+/// Example for `lanes`: only the reduction r1 reads the gradient g1 of 10; g2 of 10 begins a chain of 20 more that ends
+/// with the reduction r2. Both take 50 on one lane. The critical path of g2 is the longer one, 80 and 60. But the lane
+/// has 100 to transfer, which only g1 can begin: 10 + 50 + 50 = 110.
 static std::vector<int64_t> criticalPaths(const CostTable &costs, const DependencyTable &dependencies,
-                                          bool onlyAsynchronous) {
-  std::vector<int64_t> paths(costs.operations.size(), 0);
-  for (size_t index = paths.size(); index-- > 0;) {
+                                          llvm::ArrayRef<unsigned> reference, Urgency urgency) {
+  std::vector<int64_t> paths(costs.operations.size(), 0), left(costs.lanes, 0);
+  for (unsigned index : llvm::reverse(reference)) {
+    const Cost &cost = costs.operations[index];
+    int64_t &path = paths[index];
     for (unsigned other : dependencies.after[index])
-      paths[index] = std::max(paths[index], paths[other]);
-    if (costs.operations[index].isAsynchronous || !onlyAsynchronous)
-      paths[index] += costs.operations[index].alone();
+      path = std::max(path, paths[other]);
+    if (cost.isAsynchronous && urgency == Urgency::lanes)
+      path = std::max(path, left[cost.lane]);
+    if (cost.isAsynchronous || urgency != Urgency::transfers)
+      path += cost.alone();
+    if (cost.isAsynchronous)
+      left[cost.lane] = path;
   }
   return paths;
 }
@@ -84,7 +94,7 @@ std::vector<int64_t> meshplan::scheduling::urgenciesOf(const CostTable &costs, c
     urgency[operation] = place;
   if (rules.urgency != Urgency::reference)
     for (auto [own, path] :
-         llvm::zip_equal(urgency, criticalPaths(costs, dependencies, rules.urgency == Urgency::transfers)))
+         llvm::zip_equal(urgency, criticalPaths(costs, dependencies, reference, rules.urgency)))
       own = -path;
   Random random(rules.disturbance);
   if (rules.disturbance != 0)

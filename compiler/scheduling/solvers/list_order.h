@@ -9,18 +9,21 @@ namespace meshplan::scheduling {
 
 /// What is issued first of what may be.
 enum class Urgency {
-  criticalPath, ///< what the longest chain of operations depends on
-  transfers,    ///< the same, where only asynchronous operations count: lanes must not be idle
+  criticalPath, ///< what is followed by the longest chain of operations, by time
+  transfers,    ///< the same, where only asynchronous operations of a chain count: lanes must not be idle
+  /// The same as criticalPath, where an asynchronous operation is followed by those of its lane that come later in the
+  /// reference: what a lane has left to transfer, in whatever order, cannot take less time.
+  lanes,
   reference,    ///< what comes first in the order that fits into memory
 };
 
 /// How list scheduling chooses.
 struct ListRules {
   Urgency urgency = Urgency::criticalPath;
-  /// If not 0, lengths of chains are multiplied by random factors of 0.5 to 1.5 from this seed: where many are of
-  /// almost one length, the longest one is not always the best.
+  /// If not 0, lengths of chains are multiplied by random factors of 0.5 to 1.5 from this seed: where many chains are
+  /// almost equally long, the longest one is not always the best.
   unsigned disturbance = 0;
-  /// Nothing is started for whose memory a computing operation that is ready would have to wait.
+  /// Nothing is started whose memory would keep a ready operation of the compute lane from running.
   bool computeFirst = false;
   /// A lane is given the next operation only when it would be idle before the compute lane decides again; else at once.
   bool justInTime = true;

@@ -32,9 +32,10 @@ public:
   void end(unsigned operation);
   /// True if the end of the operation, which is in flight, makes memory free.
   bool releases(unsigned operation) const;
-  /// Bytes that an operation which begins and ends now adds on the class where this is most; negative if it frees more.
+  /// Bytes by which the held memory grows if an operation begins and ends now, on the class where this is most.
+  /// Negative if it frees more than it allocates.
   int64_t growth(unsigned operation) const;
-  /// True if what is held at the end of the program and the caller's own temporaries fit.
+  /// At the end of the program: true if Problem::handover fits beside what is held.
   bool fitsAtEnd() const;
 
   /// A point to which the tracker can return.

@@ -1,8 +1,8 @@
-//===- merge_search.cpp - which collectives travel together ---------------===//
+//===- merge_search.cpp - which collectives are merged --------------------===//
 //
-// First what travels together, then the order: a merge changes which orders are possible, and list scheduling is fast
-// enough to compare merges. What a collective costs whatever its size (its latency, and Mergeable::once) decides which
-// sizes are tried: collectives that transfer for many times as long gain little.
+// First what is merged, then the order: a merge changes which orders are possible, and list scheduling is fast enough
+// to compare merges. What a collective costs whatever its size (its latency, and Mergeable::once) decides which sizes
+// are tried: collectives that transfer for many times as long gain little.
 //
 //===----------------------------------------------------------------------===//
 
@@ -117,7 +117,7 @@ Expected<Merged> MergeSearch::evaluate(Lists lists) const {
   return Merged{std::move(lists), std::move(*resolution), std::move(*orders)};
 }
 
-/// In the order in which they start in the best solution so far: what starts together may well travel together.
+/// In the order in which they start in the best solution so far: what starts together is a good candidate for a merge.
 OrderedMembers MergeSearch::membersInOrder(const Mergeable &mergeable) const {
   std::vector<size_t> start(problem.operations.size());
   for (auto [position, operation] : llvm::enumerate(best->orders.front().operations))
@@ -147,7 +147,7 @@ int64_t MergeSearch::exposedOfMembers() const {
 }
 
 /// Lists that are closed when their transfers take `size` times as long as what each collective costs whatever its
-/// size. Members that do so alone are not copied to travel with smaller ones.
+/// size. Members that reach this size alone are not merged with smaller ones.
 Lists MergeSearch::bucketsOf(const Mergeable &mergeable, int64_t size) const {
   auto timeOf = [&](llvm::ArrayRef<Transfer> transfers) {
     int64_t longest = 0;

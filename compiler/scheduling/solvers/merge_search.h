@@ -1,4 +1,4 @@
-//===- merge_search.h - which collectives travel together -------*- C++ -*-===//
+//===- merge_search.h - which collectives are merged ------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_SCHEDULING_SOLVERS_MERGE_SEARCH_H
 #define MESHPLAN_COMPILER_SCHEDULING_SOLVERS_MERGE_SEARCH_H
@@ -19,16 +19,16 @@ struct Merged {
 
 /// How much is tried.
 enum class MergeEffort {
-  few,  ///< what `program` merges, and sums of small ones of two sizes, as long as computing waits for any of them
-  many, ///< more sizes, and for few members whether each of them joins the one before
+  few,  ///< none, those of `program`, and small collectives in buckets of two sizes, while computing waits
+  many, ///< also more sizes, and, where few collectives may be merged, whether each of them joins the one before
 };
 
 /// The merges of the solver `program`: of each Mergeable that has a limit, members in the order of the problem up to
-/// the limit. What would make the problem cyclic travels alone.
+/// the limit. What would make the problem cyclic is not merged.
 std::vector<std::vector<unsigned>> programMerges(const Problem &problem);
 
-/// The fastest way to merge of those that are tried; nothing is merged that does not save time. Fails if no order was
-/// found that keeps to the memory limit.
+/// The fastest way to merge of those that are tried. Of ways that are equally fast the one of `program` is taken, else
+/// the one that was found first. Fails if no order was found that keeps to the memory limit.
 llvm::Expected<Merged> searchMerges(const Problem &problem, MergeEffort effort);
 
 } // namespace meshplan::scheduling

@@ -6,16 +6,15 @@
 //   problem:   a = load   b = mm(x)   g = all_gather(a)   y = mm(g, b)   r = all_reduce(y)   z = add(b, c)
 //   solution:  run a, start g, run b, wait g, run y, start r, run z, wait r      (frees left out)
 //
-// The gather starts when `a` is complete and overlaps with `b`; the reduction
-// overlaps with `z`. What a collective sends is packed right before it starts,
-// and what it receives is unpacked right after its wait. Two things bound the
+// The gather starts when `a` is complete and overlaps with `b`; the reduction overlaps with `z`. What a collective
+// sends is packed right before it starts, and what it receives is unpacked right after its wait. Two things bound the
 // memory that this costs:
 // - placeStarts() lets at most two gathers of a communicator run ahead;
 // - makeRoom() bounds the inputs that unfinished reductions keep alive.
 // Copies to and from the host start and are waited for like collectives.
 //
-// A gather of parameters depends on nothing that the program computes, so it
-// would start at the beginning. Prefetch says when instead: placePrefetches().
+// A gather of parameters depends on nothing that the program computes, so it would start at the beginning. Prefetch
+// says when instead: placePrefetches().
 //
 //===----------------------------------------------------------------------===//
 
@@ -137,8 +136,8 @@ static std::vector<std::optional<unsigned>> firstReaders(const Problem &problem)
   return first;
 }
 
-/// Gathers of a unit start when the unit is first read that is so many units before, in the order in which units are
-/// gathered. The first unit has nothing before it.
+/// Gathers of a unit start where the unit is first read that is gathered Prefetch::ahead units earlier. Nothing is
+/// gathered before the first unit.
 void ProgramOrder::placePrefetches() {
   llvm::MapVector<int64_t, llvm::SmallVector<unsigned, 4>> units;
   for (auto [index, operation] : llvm::enumerate(problem.operations))

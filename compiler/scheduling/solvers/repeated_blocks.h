@@ -8,7 +8,8 @@
 
 namespace meshplan::scheduling {
 
-/// A number for each operation; operations of one lane, cost, memory and number of dependencies have the same.
+/// A number for each operation. Two operations have the same number if they agree in lane, communicator, costs, bytes
+/// of workspace and buffers, and number of operands.
 std::vector<unsigned> kindsOf(const Problem &problem);
 
 /// Part of an order.

@@ -1,7 +1,7 @@
 //===- walker.h - issues operations one by one ------------------*- C++ -*-===//
 //
-// What all solvers but `program` are made of: an order of issue becomes steps, and time and memory are known after each
-// of them. Steps can be undone.
+// All solvers but `program` use it: it turns an order of issue into steps, and knows time and memory after each of
+// them. Steps can be undone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@ struct DependencyTable {
   std::vector<llvm::SmallVector<unsigned, 4>> before, after;
 };
 
-/// Issues operations of a problem. Refers to the problem and the tables. It waits as late as it can: where something
-/// depends on the operation, or where memory is needed.
+/// Issues operations of a problem. Refers to the problem and the tables. It waits as late as it can: where an operation
+/// is issued that depends on the one in flight, or where memory is needed. Not thread safe.
 class Walker {
 public:
   Walker(const Problem &problem, const CostTable &costs, const DependencyTable &dependencies)
@@ -34,7 +34,7 @@ public:
   bool issue(unsigned operation);
   /// Waits for an operation that is in flight.
   void wait(unsigned operation);
-  /// Waits for everything that is in flight. False if the caller's own temporaries do not fit then.
+  /// Waits for everything that is in flight. False if Problem::handover does not fit then.
   bool finish();
 
   int64_t now() const { return simulator.now(); }

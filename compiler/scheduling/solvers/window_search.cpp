@@ -103,7 +103,7 @@ void WindowSearch::offer(llvm::ArrayRef<unsigned> window) {
   bestTime = currentTime;
 }
 
-/// The first and the last place to which the operation at a position can move.
+/// The first and the last position to which the operation at a position can move.
 std::pair<size_t, size_t> WindowSearch::placesOf(size_t position) const {
   unsigned operation = current[position];
   size_t first = position, last = position;

@@ -16,8 +16,9 @@ struct SearchBudget {
 /// Improves an order of a checked problem by iterated local search: moves one operation to another position, keeps the
 /// move if the time is less, and when no move helps makes a few random ones from a fixed seed. A problem of up to 64
 /// operations is one window. In a larger one, windows are blocks of the order (repeated_blocks.h) that are improved
-/// from front to back, by the time at which the block after them is over; what was found for a block is tried first on
-/// all later blocks with the same kinds of operations, and only they cost a search once.
+/// from front to back, by the time at which the next operations of the order are over. Blocks with the same kinds of
+/// operations are searched once, and what was found is used on all of them. Subtracts what is tried from `budget`.
+/// Returns `order` if nothing faster is found.
 IssueOrder improve(const Problem &problem, const CostTable &costs, const DependencyTable &dependencies,
                    IssueOrder order, SearchBudget &budget);
 

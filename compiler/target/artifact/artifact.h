@@ -22,13 +22,13 @@ namespace meshplan {
 /// What an artifact says besides the module.
 struct ArtifactOptions {
   std::string compilerVersion;
-  std::string fingerprint; ///< of model, plan, values of its names, cluster, options and compiler, in hexadecimal
+  std::string fingerprint; ///< hash of model, plan, its values, cluster, options and compiler, in hexadecimal
   std::string planName;
   std::string device = "cpu";
 };
 
-/// The bytes of a verified sched module. Fails, with a diagnostic, if the module has no mesh, or if the schema cannot
-/// represent an argument or an element type.
+/// The bytes of a verified sched module. Fails, with a diagnostic, if the module has no mesh, if the schema cannot
+/// represent an argument or an element type, or if the module does not have the bytes of a constant.
 mlir::FailureOr<std::vector<uint8_t>> serialize(mlir::ModuleOp module, const ArtifactOptions &options);
 
 /// Writes a file atomically: it appears under `path` when it is complete. On failure no new file is left and an

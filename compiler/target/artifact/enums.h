@@ -1,8 +1,7 @@
 //===- enums.h - enums of the dialects as those of the artifact -*- C++ -*-===//
 //
-// The only place where they are converted. An enum of the artifact has the cases
-// of that of the dialect, with the same names and numbers: the static assertions
-// hold the numbers of cases together, and enums_test.cpp their names.
+// Conversions are only here. An enum of the artifact has the cases of that of the dialect, with the same names and
+// numbers: the static assertions compare the numbers of cases, and enums_test.cpp the names.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,7 +13,7 @@ namespace meshplan {
 class OriginTable {
 public:
   /// Index of the origin of a step: its plan statement, if its location names one, its module, and its direction
-  /// (`sched.direction`). -1 if none is known.
+  /// (`sched.direction`). -1 if none of the three is known.
   int32_t originOf(mlir::Operation *step);
 
   /// Moves the collected tables into the schedule.

@@ -8,8 +8,7 @@ include "mlir/Pass/PassBase.td"
 def PrintArtifact : Pass<"print-artifact", "::mlir::ModuleOp"> {
   let summary = "prints the artifact of a sched module as text";
   let description = [{
-    Serializes the module and prints what the bytes say, for tests. The module
-    stays as it is.
+    Serializes the module and prints what the bytes say, for tests. Does not change the module.
 
     ```
     v4 f32[8 over dp, 28 over tp] = aten.linear.default(input=v2, weight=v0)

@@ -228,7 +228,6 @@ void ProgramSerializer::addOutput(sched::OutputOp output) {
     program->loss = output.getName().str();
 }
 
-//
 void ProgramSerializer::addState(sched::StateOp state) {
   if (!state.getParameter()) {
     auto entry = std::make_unique<artifact::AccumulatorT>();

@@ -170,7 +170,7 @@ void OptimizerStep::add() {
   guard.scaleLoss();
   for (Update &update : updates) {
     DataOp data = dataOf(update.parameter);
-    if (data && (data.getShard() == DataStage::optimizer || data.getShard() == DataStage::gradients))
+    if (data && data.getShard() != DataStage::replicated && !isStoredDivided(update.parameter))
       update.data = data;
     if (update.data && flatAxes(update).empty())
       update.data = {}; // nothing is divided on one rank

@@ -29,8 +29,8 @@ struct DataCollective {
 /// and its gather, and between the collectives of a gradient and its reader.
 llvm::SmallVector<DataCollective> findDataCollectives(mlir::func::FuncOp function);
 
-/// The number of the parameter's unit, different from that of all other units; -1 - i for parameters without a unit in
-/// data statement i. Replicated parameters have no unit.
+/// The number of the parameter's FSDP unit, different from that of all other units; -1 - i for parameters without a
+/// unit in data statement i. Replicated parameters have no unit.
 int64_t unitOf(mlir::BlockArgument parameter);
 
 } // namespace meshplan

@@ -1,15 +1,13 @@
 //===- group_collectives.cpp - coalesces collectives ----------------------===//
 //
-// See GroupCollectives in passes.td. Collectives have equal keys if they are of
-// one kind, axes, element type, purpose and unit. Where the schedule decides
-// which of them travel together, they get the number of their key (allow()).
-// Elsewhere they are assigned to buckets in program order; a bucket is closed
-// when its size limit is reached. The members of a bucket are then made adjacent
-// and get the same `bucket` attribute:
+// See GroupCollectives in passes.td. Collectives have equal keys if they are of one kind, axes, element type, purpose
+// and unit. Where the schedule decides which of them are coalesced, they get the number of their key (allow()).
+// Elsewhere they are assigned to buckets in program order; a bucket is closed when its size limit is reached. The
+// members of a bucket are then made adjacent and get the same `bucket` attribute:
 //
 // - gathers move up to the first of them, because that one is needed first;
-// - reductions and updates move down to the last of them, because only then all
-//   operands exist. Their readers move below.
+// - reductions and updates move down to the last of them, because only then all operands exist. Their readers move to
+//   after it.
 //
 // Example: dp = 2, unit 0 has the flat parameters a and b, unit 1 has c.
 //
@@ -27,8 +25,8 @@
 //   ra = reduce_scatter ga        sgd b, rb
 //   sgd a, ra                     sgd a, ra
 //
-// A unit of one parameter needs no bucket. The backward pass has buckets of its
-// own (bucket 1), because it gathers the parameters again.
+// A unit of one parameter needs no bucket. The backward pass has buckets of its own (bucket 1), because it gathers the
+// parameters again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -70,7 +68,7 @@ private:
   /// Gathers from storages in storage order; all others in program order.
   SmallVector<DataCollective> inOrder() const;
 
-  /// True if the schedule decides what the collective travels with, within what the plan allows.
+  /// True if the schedule decides what the collective is coalesced with, within what the plan allows.
   static bool isChoice(const DataCollective &collective);
   void allow(const DataCollective &collective);
   void block(const DataCollective &collective);
@@ -97,8 +95,9 @@ private:
   const StorageOrder &order;
   Builder builder;
   std::map<Key, Open> open;
-  std::map<Key, int64_t> sets;                                 ///< of collectives that may travel together
-  std::map<std::pair<int64_t, DataTraffic>, int64_t> gathered; ///< units, which count once for each pass
+  std::map<Key, int64_t> sets; ///< of collectives that may be coalesced
+  /// Units, which count once in the forward and once in the backward pass.
+  std::map<std::pair<int64_t, DataTraffic>, int64_t> gathered;
   std::vector<Bucket> buckets;
   int64_t count = 0;
 };
@@ -169,6 +168,8 @@ void Grouping::prefetch(const DataCollective &collective) {
   int64_t unit = gathered.try_emplace(key, gathered.size()).first->second;
   int64_t ahead = DataOp(dataOf(collective.parameter)).getPrefetch();
   setOpAttr<attr::Prefetch>(collective.op, PrefetchAttr::get(builder.getContext(), unit, ahead));
+  if (gathersInStep(collective.parameter) && instancesOf(function) > 1)
+    setOpAttr<attr::Once>(collective.op, builder.getUnitAttr());
 }
 
 Key Grouping::keyOf(const DataCollective &collective) {

@@ -10,8 +10,8 @@
 //   operands are copied there; a parameter on the device that it changes is assigned back from the host.
 // - Any other reader runs on the device and reads a copy.
 //
-// Copies are placed where they can overlap: a parameter is copied once before its first reader in each pass, and
-// gradients are copied while those of the next bucket are reduced.
+// Copies are inserted where they can overlap: a parameter is copied once before its first reader in the forward and in
+// the backward pass, and gradients are copied while those of the next bucket are reduced.
 //
 //   before                       after
 //   r0 = reduce_scatter g0       r0 = reduce_scatter g0
@@ -146,7 +146,7 @@ void Inserter::bringOperands(Operation *op) {
     if (isOnHost(operand->get()) == onHost)
       continue;
     if (changes && onHost && operand == gradientOf(op)) {
-      // Copied last, when all reductions are known: each copy is placed relative to the next one.
+      // Copied last, when all reductions are known: the position of each copy depends on the next one.
       gradients.push_back(operand);
       continue;
     }

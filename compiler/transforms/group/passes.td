@@ -11,20 +11,23 @@ def GroupCollectives : Pass<"plan-group-collectives", "::mlir::ModuleOp"> {
     The parameters of one unit are gathered as one coalesced collective, where the first of them is needed: once for the
     forward and once for the backward pass. The gradients of a unit are reduced as one collective when the last of them
     exists, and new parameters are gathered likewise after the optimizer. With `bucket` the schedule decides which
-    tensors of a unit travel together (`plan.mergeable`), up to that many bytes; with `bucket 0` none do. Replicated
+    tensors of a unit are coalesced (`plan.mergeable`), up to that many bytes; with `bucket 0` none are. Replicated
     parameters have no units: the schedule decides for all their gradients, up to `bucket` bytes or without a limit.
-    Tensors that share a storage, and what is on the host, are coalesced in the order of the program, into buckets of at
-    most that many bytes, or one tensor.
 
-    A gather of a parameter says how many units ahead of its readers it starts in program order (`plan.prefetch`).
+    Tensors that share a storage, and those of a statement that offloads, are coalesced here, in the order of the
+    program: into buckets of at most `bucket` bytes or of one larger tensor. Without `bucket`, a unit is one bucket, and
+    each gradient of a replicated parameter is alone.
+
+    A gather of a parameter says how many units ahead of its readers the solver `program` starts it (`plan.prefetch`),
+    and whether one gather serves all microbatches (`plan.once`).
 
     Parameters that share a storage (`contiguous_parameters`) are gathered in the order of the storage: first those that
     the backward pass reads as well, then the others, each in the order of the arguments of the step.
 
-    Members of a bucket have one kind, axes, element type and purpose. They are adjacent and have the same `bucket`;
-    their readers move after the last member. A member on which the last member depends is not coalesced. Where the
-    statement does not overlap gradients their collectives are `blocking`, and those of parameters where it gathers none
-    ahead. `plan.data` stays.
+    Members of a bucket agree in kind, axes, element type, purpose, and unit or statement. They are adjacent and have
+    the same `bucket`; their readers move after the last member. A member on which the last member depends is not
+    coalesced. A collective of a gradient is `blocking` where the statement does not overlap gradients, and a gather of
+    a parameter where it gathers no unit ahead. `plan.data` is kept.
 
     ```mlir
     %0 = plan.all_gather %w0 [#plan.axis<"dp">] bucket 0 : ...
@@ -61,10 +64,10 @@ def InsertTransfers : Pass<"plan-insert-transfers", "::mlir::ModuleOp"> {
   let description = [{
     Arguments with `plan.host` are in host memory. The forward and the backward pass each get a copy of a parameter on
     the device where it is first read or gathered; it is freed after its last read. A call of the optimizer runs on the
-    host if its states are there. Its gradient is copied to the host before the next gradients are reduced, after the
-    sums over its elements; a parameter on the device is copied to the host and assigned back. Results of such a call
-    are converted on the host and copied to the device where they are gathered. Calls that run on the host get
-    `plan.host`.
+    host if its states are there. Its gradient is copied to the host before the next gradients are reduced; its norm and
+    its number of non-finite elements are computed on the device before. A parameter on the device is copied to the host
+    and assigned back. Results of such a call are converted on the host and copied to the device where they are
+    gathered. Outputs on the host are copied to the device. Calls that run on the host get `plan.host`.
 
     ```mlir
     %0 = plan.call "meshplan.to_host"(%gradient) {self = #base.operand<0>} {plan.host} : ...

@@ -10,7 +10,7 @@ namespace meshplan {
 
 /// The order of parameters in a storage. It is the same for all programs of a module, which share the tensors, and for
 /// the forward and the backward pass. Parameters that the backward pass gathers come first, so that they are
-/// contiguous.
+/// contiguous; parameters that the step does not have come last.
 class StorageOrder {
 public:
   explicit StorageOrder(mlir::ModuleOp module);

@@ -61,7 +61,7 @@ static LogicalResult place(BlockArgument argument, MeshOp mesh) {
   if (failed(checkFree(argument, data, axes)))
     return failure();
   // With earlier stages the parameter stays replicated, and only what belongs to its update is divided (OptimizerStep).
-  if (data.getShard() == DataStage::parameters)
+  if (isStoredDivided(argument))
     argument.setType(withSharding(argument.getType(), getSharding(argument).withFlat(axes)));
   return success();
 }

@@ -67,8 +67,7 @@ private:
   /// The type in which the parameter is gathered; the compute type if the plan does not shard it. A single rank, which
   /// holds the whole parameter, rounds in the same way.
   Type gatheredType(BlockArgument parameter, Type storage, Type compute) {
-    DataOp data = dataOf(parameter);
-    bool isShared = data ? data.getShard() == DataStage::parameters : getSharding(parameter).isFlat();
+    bool isShared = dataOf(parameter) ? isStoredDivided(parameter) : getSharding(parameter).isFlat();
     bool isNarrower = storage.getIntOrFloatBitWidth() < compute.getIntOrFloatBitWidth();
     return isShared ? statement.getGather().value_or(isNarrower ? storage : compute) : compute;
   }

@@ -31,7 +31,7 @@ public:
   const std::string &computeStream() const { return compute; }
   std::string streamOf(unsigned communicator) const { return communication + "." + communicators[communicator].name; }
 
-  /// The stream of copies in one direction between device and host memory, which is one of streams() from then on.
+  /// The stream of copies in one direction between device and host memory. From this call on streams() contains it.
   std::string useCopyStream(bool toHost);
 
   /// The streams that the programs use: computing, each communicator, copies.
@@ -49,22 +49,22 @@ private:
 /// A problem, and the IR that its indices refer to.
 struct ProjectedFunction {
   scheduling::Problem problem;
-  /// A single op, or coalesced collectives; those of an operation that copies for a collective, too.
+  /// By operation: a single op, or coalesced collectives. One that packs or unpacks has the ops of its collective.
   std::vector<llvm::SmallVector<mlir::Operation *, 1>> operations;
-  /// Null for what a collective sends or receives packed.
+  /// By buffer: its value. Null for a buffer in which a collective sends or receives packed tensors.
   std::vector<mlir::Value> buffers;
 };
 
 /// Projects a function. Arguments and constants become permanent buffers. Calls, slices and collectives become
 /// operations; adjacent collectives of one bucket become a single operation. A collective that cannot move its tensors
 /// where they are has an operation that packs them before it, or one that unpacks them after it, or both. Returned
-/// values are kept. Results that the records declare to be views share the storage of their operand. Durations are
+/// temporaries are kept. Results that the records declare to be views share the storage of their operand. Durations are
 /// those of `cluster`. There is a lane for each communicator that the function uses, because a backend has one for each
 /// (runtime/comm/communicator.h), and one for each direction in which it copies between device and host memory, with a
 /// link of its own (runtime/tensor/copy_lane.h).
 ///
-/// Fails with a diagnostic at the op if a sharding is undecided, if partition should not have left the op, or if a
-/// result is partial.
+/// Fails with a diagnostic at the op if a sharding is undecided, if an extent is unknown, if partition should not have
+/// left the op, or if a result other than the next value of an accumulator is partial.
 mlir::FailureOr<ProjectedFunction> project(mlir::func::FuncOp function, const Cluster &cluster, LayoutTable &layouts,
                                            CommunicatorTable &communicators);
 

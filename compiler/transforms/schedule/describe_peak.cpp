@@ -1,7 +1,6 @@
 //===- describe_peak.cpp - tensors that are live at the peak --------------===//
 
 #include "compiler/transforms/schedule/describe_peak.h"
-#include "compiler/scheduling/memory_profile.h"
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/support/layer_names.h"
 #include "dialect/plan/attributes.h"
@@ -91,8 +90,7 @@ static Described describe(Value value) {
 }
 
 sched::PeakAttr describePeak(func::FuncOp function, const ProjectedFunction &projection,
-                             const scheduling::Solution &solution, unsigned rankClass) {
-  scheduling::HeldAtPeak held = scheduling::heldAtPeak(projection.problem, solution, rankClass);
+                             const scheduling::HeldAtPeak &held) {
   HeldList list;
   auto producers = projection.problem.producers();
   for (auto [buffer, bytes] : held.storages) {

@@ -3,15 +3,15 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_DESCRIBE_PEAK_H
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_DESCRIBE_PEAK_H
 
-#include "compiler/scheduling/solution.h"
+#include "compiler/scheduling/memory_profile.h"
 #include "compiler/transforms/schedule/build_problem.h"
 #include "dialect/sched/sched.h"
 
 namespace meshplan {
 
-/// The tensors that a rank of a class holds at the peak of a verified solution, by tensor and module.
+/// What a rank holds at its peak, by tensor and module. `held` has indices of the projection's problem.
 sched::PeakAttr describePeak(mlir::func::FuncOp function, const ProjectedFunction &projection,
-                             const scheduling::Solution &solution, unsigned rankClass);
+                             const scheduling::HeldAtPeak &held);
 
 /// The peak of another program in the timeline of `step`, including the tensors that `step` holds meanwhile and this
 /// program does not.

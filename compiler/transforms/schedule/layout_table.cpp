@@ -28,7 +28,6 @@ void LayoutTable::addSharers(plan::DimShardingAttr dim, int64_t extent) {
   for (int64_t index = 1; index < shards; ++index) {
     std::vector<int64_t> coordinate = meshplan::coordinateOfRank(ranks[index], meshSizes);
     SmallVector<int64_t> place(coordinate.begin(), coordinate.end());
-    // The last class stays the rank with the smallest shards.
     // The order of classes has a meaning: first the largest, last the smallest shards.
     if (!llvm::is_contained(coordinates, place))
       coordinates.insert(std::prev(coordinates.end()), place);

@@ -1,8 +1,7 @@
 //===- layout_table.h - resolves shardings to sched layouts -----*- C++ -*-===//
 //
-// Replaces axis names by positions and sizes, and computes the extents that a
-// rank holds. Results are cached by type, because a program has few distinct
-// types.
+// Replaces axis names by positions and sizes, and computes the extents of a shard. Results are cached by type, because
+// a program has few distinct types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +26,7 @@ struct ResolvedLayout {
 
 /// Layouts under one mesh. Not thread safe. The rank classes are: the rank with all coordinates 0, which holds the
 /// largest shard of every tensor without shared blocks; for tensors with shared blocks, ranks in between; and the rank
-/// with the last coordinate on every axis, which holds the smallest shard.
+/// with the last coordinate on every axis, which holds the smallest shard. A mesh of one rank has one class.
 class LayoutTable {
 public:
   /// A null mesh means one rank: types have no sharding.

@@ -1,4 +1,4 @@
-//===- merges.cpp - collectives that travel together ----------------------===//
+//===- merges.cpp - which collectives are merged --------------------------===//
 //
 // A problem has the costs of a merge as sums over its members, which is what solvers compare. The times of what they
 // choose are those of the whole collective, as of one that was coalesced before.
@@ -90,14 +90,26 @@ SmallVector<scheduling::Transfer, 1> Merges::onceOf(ArrayRef<MergeMember> member
   return {once};
 }
 
+static StringRef instancesText(scheduling::Occurrence occurrence) {
+  switch (occurrence) {
+  case scheduling::Occurrence::first:
+    return " of the first instance";
+  case scheduling::Occurrence::every:
+    return "";
+  case scheduling::Occurrence::last:
+    return " of the last instance";
+  }
+  llvm_unreachable("unknown occurrence");
+}
+
 std::vector<Mergeable> Merges::find(func::FuncOp function) {
-  llvm::BitVector every = operationsOfEveryInstance(function, projection);
-  llvm::MapVector<std::pair<int64_t, int>, Mergeable> sets; // in every instance, or the last
+  scheduling::OccurrenceTable occurrences = occurrencesIn(function, projection);
+  llvm::MapVector<std::pair<int64_t, scheduling::Occurrence>, Mergeable> sets; // by set and instances
   for (unsigned index = 0; index < problem.operations.size(); ++index) {
     auto allowed = plan::opAttr<plan::attr::Mergeable>(projection.operations[index].front());
     if (!allowed || isAlone(index))
       continue;
-    Mergeable &set = sets[{allowed.getSet(), every[index]}];
+    Mergeable &set = sets[{allowed.getSet(), occurrences.of(index)}];
     set.mostBytes = allowed.getMost();
     set.members.push_back(memberOf(index));
   }
@@ -105,7 +117,7 @@ std::vector<Mergeable> Merges::find(func::FuncOp function) {
   for (auto &[key, set] : sets) {
     if (set.members.size() < 2)
       continue;
-    set.name = ("set " + Twine(key.first) + (key.second ? "" : " of the last instance")).str();
+    set.name = ("set " + Twine(key.first) + instancesText(key.second)).str();
     set.leastCopyTime = costs.timeOfCopy(1);
     set.once = onceOf(set.members);
     mergeables.push_back(std::move(set));

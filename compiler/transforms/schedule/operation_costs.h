@@ -11,7 +11,7 @@ namespace meshplan {
 
 /// The links of every program, as indices into Problem::links.
 inline constexpr unsigned nodeLink = 0, networkLink = 1;
-/// A bus between device and host carries as much in one direction while it carries copies in the other.
+/// Two links, because a bus between device and host carries copies in both directions at once, each at the full rate.
 inline constexpr unsigned toDeviceLink = 2, toHostLink = 3;
 
 int64_t toNanoseconds(double seconds);
@@ -25,15 +25,15 @@ public:
   std::vector<scheduling::Link> links() const;
 
   /// Sets latency and transfers of an operation that takes `seconds` alone: the latency of its link, and as many bytes
-  /// as the link moves in the rest. An attained time is longer than that of the bytes alone, so these may be more than
-  /// the operation moves.
+  /// as the link moves in the rest. These may be more bytes than the operation moves, because an attained time is
+  /// longer than that of the bytes at the rate of the link.
   void setTransfer(scheduling::Operation &operation, double seconds, unsigned link, double latency) const;
 
-  /// The same for a collective over a communicator of the list, of which a rank sends this number of bytes.
+  /// The same for a collective over a communicator of the list, for which a rank sends `bytes`.
   void setCollective(scheduling::Operation &operation, base::CollectiveKind kind, double bytes,
                      llvm::ArrayRef<scheduling::Communicator> communicators);
 
-  /// Nanoseconds to copy as many bytes on a rank: into the buffer of a collective, out of it, or as a slice.
+  /// Nanoseconds to copy `bytes` within device memory: into the buffer of a collective, out of it, or as a slice.
   int64_t timeOfCopy(int64_t bytes) const;
 
 private:

@@ -1,7 +1,6 @@
 //===- packing_table.h - what collectives pack on each rank -----*- C++ -*-===//
 //
-// Asks runtime/schema/packing.h, which also tells the runtime what to copy, for
-// the collectives of a function.
+// Asks runtime/schema/packing.h, which also tells the runtime what to copy, for the collectives of a function.
 //
 //===----------------------------------------------------------------------===//
 

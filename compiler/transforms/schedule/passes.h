@@ -15,8 +15,8 @@ namespace meshplan {
 #define GEN_PASS_REGISTRATION
 #include "compiler/transforms/schedule/passes.h.inc"
 
-/// The pass with the durations of `cluster`. It appends the times of each program that all ranks run to `times`, which
-/// must outlive it and may be null.
+/// The pass with the durations of `cluster`; if that is null, of the option `preset`. It appends the times of each
+/// program that all ranks run to `times`, which must outlive it and may be null.
 std::unique_ptr<mlir::Pass> createSchedule(std::shared_ptr<const Cluster> cluster, const ScheduleOptions &options,
                                            std::vector<ProgramTimes> *times = nullptr);
 

@@ -48,6 +48,21 @@ struct Solved {
 };
 } // namespace
 
+/// Raises the limit of memory by what the first instance makes for all: it is held longer than the list of one instance
+/// says. `problem` is that of the instances. Fails if their lists together break a rule, which is a defect.
+static llvm::Error holdForAll(const scheduling::Instances &instances, scheduling::Problem &problem) {
+  if (!instances.isLinked())
+    return llvm::Error::success();
+  scheduling::Unrolled unrolled = scheduling::unroll(instances);
+  scheduling::MemoryProfile profile = scheduling::profileMemory(unrolled.problem, unrolled.solution);
+  for (auto [limit, peak] : llvm::zip(problem.memoryLimit, profile.peaks))
+    limit = std::max(limit, peak.bytes);
+  unrolled.problem.memoryLimit = problem.memoryLimit;
+  if (llvm::Error error = unrolled.problem.check())
+    return error;
+  return scheduling::verify(unrolled.problem, unrolled.solution);
+}
+
 /// Solves one function and writes its program. `last` is the function before it. Appends its times to `times`, if that
 /// is not null.
 static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function, const Cluster &cluster,
@@ -73,8 +88,10 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
     projection = resolveMerges(*projection, last->solution.merged, cluster, layouts);
   projection->problem.memoryLimit = last->memoryLimit;
   scheduling::Solution solution{last->solution.steps};
-  scheduling::Instances instances(projection->problem, solution, operationsOfEveryInstance(function, *projection),
+  scheduling::Instances instances(projection->problem, solution, occurrencesIn(function, *projection),
                                   plan::instancesOf(function));
+  if (llvm::Error error = holdForAll(instances, projection->problem))
+    return function.emitError() << "cannot be scheduled: " << llvm::toString(std::move(error));
   // Program order is the order in which the plan is written.
   if (plan::roleOf(function) == base::ProgramRole::step && solver.solve != scheduling::programOrder)
     if (llvm::Error error = scheduling::defer(instances))

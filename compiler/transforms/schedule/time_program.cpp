@@ -70,12 +70,24 @@ static TimedOperation describe(const ProjectedFunction &projection, unsigned ind
   return timed;
 }
 
+namespace {
+/// Instances that run the same steps.
+struct InstanceKind {
+  bool isFirst, isLast;
+
+  bool has(scheduling::Occurrence occurrence) const {
+    return occurrence == scheduling::Occurrence::every ||
+           (occurrence == scheduling::Occurrence::first ? isFirst : isLast);
+  }
+};
+} // namespace
+
 /// Notes which operators are issued between the start and the wait of each collective. `position` is that in
 /// ProgramTimes::operations, by operation of the problem.
-static void addWindows(ProgramTimes &times, const scheduling::Instances &instances, bool isLast,
+static void addWindows(ProgramTimes &times, const scheduling::Instances &instances, InstanceKind kind,
                        ArrayRef<size_t> position) {
   for (auto [index, step] : llvm::enumerate(instances.solution.steps)) {
-    if (!isLast && !instances.isOfEvery(index))
+    if (step.kind == scheduling::StepKind::free || !kind.has(instances.occurrenceOf(index)))
       continue;
     switch (step.kind) {
     case scheduling::StepKind::run:
@@ -112,7 +124,7 @@ static double modelFlopsOf(plan::CallOp call) {
 /// The times of one kind of instance.
 static ProgramTimes timesOfInstance(func::FuncOp function, const ProjectedFunction &projection,
                                     const scheduling::Instances &instances, const scheduling::InstanceTimes &timeline,
-                                    bool isLast, const StepParts &parts) {
+                                    InstanceKind kind, const StepParts &parts) {
   const scheduling::Problem &problem = projection.problem;
   ProgramTimes times;
   times.name = function.getSymName().str();
@@ -121,7 +133,7 @@ static ProgramTimes timesOfInstance(func::FuncOp function, const ProjectedFuncti
   times.waitsForHost = timeline.waitsForHost;
   SmallVector<size_t> position(problem.operations.size());
   for (unsigned index = 0; index < problem.operations.size(); ++index) {
-    if (!isLast && !instances.every[index])
+    if (!kind.has(instances.occurrences.of(index)))
       continue;
     TimedOperation timed = describe(projection, index, parts);
     timed.label.program = times.name;
@@ -138,7 +150,7 @@ static ProgramTimes timesOfInstance(func::FuncOp function, const ProjectedFuncti
     if (double flops = modelFlopsOf(call); flops > 0)
       times.forwardFlops[dtypeOf(call)] += flops;
   }
-  addWindows(times, instances, isLast, position);
+  addWindows(times, instances, kind, position);
   return times;
 }
 
@@ -147,7 +159,8 @@ std::vector<ProgramTimes> timesOf(func::FuncOp function, const ProjectedFunction
   StepParts parts(function);
   std::vector<ProgramTimes> programs;
   for (const scheduling::InstanceTimes &each : times)
-    programs.push_back(timesOfInstance(function, projection, instances, each, &each == &times.back(), parts));
+    programs.push_back(timesOfInstance(function, projection, instances, each,
+                                       {&each == &times.front(), &each == &times.back()}, parts));
   if (auto timeline = plan::opAttr<plan::attr::Timeline>(function))
     for (auto instance : timeline.getAsRange<base::InstanceAttr>())
       programs.back().timeline.push_back({instance.getProgram().getValue().str(), instance.getMicrobatch()});

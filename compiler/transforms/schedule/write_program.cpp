@@ -6,9 +6,9 @@
 // while they are in flight. Memory, times and the tensors held at the peak are computed from the same solution and
 // become attributes: what is reported is what is executed.
 //
-// A program that a timeline runs several times has one body. instances.h says which operations only the last instance
-// runs; their steps are written `when last`. Those that an instance leaves to the next one (scheduling/defer.h) are
-// written `when deferred`, and a `sched.resume` is where the next one runs them.
+// A program that a timeline runs several times has one body. instances.h says which operations only the first or only
+// the last instance runs; their steps are written `when first` and `when last`. Those that an instance leaves to the
+// next one (scheduling/defer.h) are written `when deferred`, and a `sched.resume` is where the next one runs them.
 
 #include "compiler/transforms/schedule/write_program.h"
 #include "compiler/scheduling/asked_outputs.h"
@@ -56,15 +56,24 @@ public:
                 const scheduling::Instances &instances, LayoutTable &layouts)
       : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
         instances(instances), resumeOf(instances.solution.steps.size()), parts(function), arguments(function),
-        location(function.getLoc()), compute(stream(computeLane)) {}
+        location(function.getLoc()), compute(stream(computeLane)) {
+    if (instances.isLinked())
+      unrolled = scheduling::unroll(instances);
+  }
 
   void write(ArrayRef<scheduling::InstanceTimes> times);
 
 private:
-  sched::MemoryAttr memoryOf(const scheduling::Solution &solution);
+  /// The memory of all instances together.
+  scheduling::MemoryProfile profile(scheduling::Memory memory) const {
+    return unrolled ? scheduling::profileMemory(unrolled->problem, unrolled->solution, memory)
+                    : scheduling::profileMemory(problem, instances.solution, memory);
+  }
+  scheduling::HeldAtPeak heldAtPeak(unsigned rankClass) const;
+  sched::MemoryAttr memoryOf();
   /// The largest and the smallest peak if only the loss is an output.
-  std::pair<int64_t, int64_t> peaksForLoss(const scheduling::Solution &solution);
-  sched::PeakAttr peakOf(const scheduling::Solution &solution);
+  std::pair<int64_t, int64_t> peaksForLoss();
+  sched::PeakAttr peakOf();
   sched::TimeAttr timeOf(ArrayRef<scheduling::InstanceTimes> times);
   void writeArguments();
   /// A state of the optimizer, or a setting.
@@ -113,6 +122,7 @@ private:
   const scheduling::Problem &problem;
   LayoutTable &layouts;
   const scheduling::Instances &instances;
+  std::optional<scheduling::Unrolled> unrolled; ///< of linked instances
   /// By step of the solution: the op that runs it for the instance before, if it is deferred.
   std::vector<sched::ResumeOp> resumeOf;
   StepParts parts;
@@ -136,7 +146,7 @@ extremesOf(const scheduling::MemoryProfile &profile) {
                              [](const auto &left, const auto &right) { return left.bytes < right.bytes; });
 }
 
-std::pair<int64_t, int64_t> ProgramWriter::peaksForLoss(const scheduling::Solution &solution) {
+std::pair<int64_t, int64_t> ProgramWriter::peaksForLoss() {
   // Validation during a training reads the loss only. The runtime then skips the operations that only other outputs
   // need, so that the peak is lower than that of the whole program.
   llvm::BitVector asked(problem.buffers.size());
@@ -148,23 +158,33 @@ std::pair<int64_t, int64_t> ProgramWriter::peaksForLoss(const scheduling::Soluti
   // Only the loss is handed over, and it is a single number.
   forLoss.handover.clear();
   scheduling::MemoryProfile profile =
-      scheduling::profileMemory(forLoss, scheduling::forOutputs(forLoss, solution, asked));
+      scheduling::profileMemory(forLoss, scheduling::forOutputs(forLoss, instances.solution, asked));
   auto [least, largest] = extremesOf(profile);
   return {largest->bytes, least->bytes};
 }
 
-sched::PeakAttr ProgramWriter::peakOf(const scheduling::Solution &solution) {
-  const scheduling::MemoryProfile profile = scheduling::profileMemory(problem, solution);
-  auto largest = extremesOf(profile).second;
-  if (largest == profile.peaks.end() || plan::roleOf(function) == base::ProgramRole::reference)
-    return {};
-  return describePeak(function, projection, solution, largest - profile.peaks.begin());
+scheduling::HeldAtPeak ProgramWriter::heldAtPeak(unsigned rankClass) const {
+  if (!unrolled)
+    return scheduling::heldAtPeak(problem, instances.solution, rankClass);
+  scheduling::HeldAtPeak held = scheduling::heldAtPeak(unrolled->problem, unrolled->solution, rankClass);
+  for (auto &[buffer, bytes] : held.storages)
+    buffer = unrolled->sourceBuffers[buffer];
+  if (held.operation)
+    held.operation = unrolled->sourceOperations[*held.operation];
+  return held;
 }
 
-sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) {
+sched::PeakAttr ProgramWriter::peakOf() {
+  const scheduling::MemoryProfile device = profile(scheduling::Memory::device);
+  auto largest = extremesOf(device).second;
+  if (largest == device.peaks.end() || plan::roleOf(function) == base::ProgramRole::reference)
+    return {};
+  return describePeak(function, projection, heldAtPeak(largest - device.peaks.begin()));
+}
+
+sched::MemoryAttr ProgramWriter::memoryOf() {
   using scheduling::Memory;
-  scheduling::MemoryProfile profile = scheduling::profileMemory(problem, solution);
-  scheduling::MemoryProfile host = scheduling::profileMemory(problem, solution, Memory::host);
+  scheduling::MemoryProfile device = profile(Memory::device), host = profile(Memory::host);
   int64_t parameters = 0, inputs = 0, states = 0, constants = 0, accumulators = 0, hostParameters = 0, hostStates = 0;
   // Each kind is reported for the rank that holds most of it, which may be a different rank for each kind.
   for (unsigned rankClass = 0; rankClass < problem.rankClasses; ++rankClass) {
@@ -189,12 +209,12 @@ sched::MemoryAttr ProgramWriter::memoryOf(const scheduling::Solution &solution) 
     accumulators = std::max(accumulators, ownAccumulators);
     // Permanent buffers are the arguments and the constants.
     constants =
-        std::max(constants, profile.permanent[rankClass] - ownParameters - ownInputs - ownStates - ownAccumulators);
+        std::max(constants, device.permanent[rankClass] - ownParameters - ownInputs - ownStates - ownAccumulators);
   }
-  auto [least, largest] = extremesOf(profile);
+  auto [least, largest] = extremesOf(device);
   int64_t hostPeak = extremesOf(host).second->bytes;
   auto [evaluation, leastEvaluation] =
-      plan::roleOf(function) == base::ProgramRole::eval ? peaksForLoss(solution) : std::pair<int64_t, int64_t>();
+      plan::roleOf(function) == base::ProgramRole::eval ? peaksForLoss() : std::pair<int64_t, int64_t>();
   return sched::MemoryAttr::get(builder.getContext(), parameters, constants, inputs, largest->bytes, least->bytes,
                                 states, accumulators, hostParameters, hostStates, hostPeak, evaluation,
                                 leastEvaluation);
@@ -429,16 +449,23 @@ void ProgramWriter::writeWait(unsigned index) {
 base::When ProgramWriter::whenOf(size_t position) const {
   if (resumeOf[position])
     return base::When::deferred;
-  // Only the last instance frees what only it makes.
-  return instances.isOfEvery(position) ? base::When::always : base::When::last;
+  switch (instances.occurrenceOf(position)) {
+  case scheduling::Occurrence::first:
+    return base::When::first;
+  case scheduling::Occurrence::every:
+    return base::When::always;
+  case scheduling::Occurrence::last:
+    return base::When::last;
+  }
+  llvm_unreachable("unknown occurrence");
 }
 
 void ProgramWriter::writeFrees(size_t position, size_t count) {
-  for (base::When when : {base::When::always, base::When::last, base::When::deferred}) {
+  for (base::When when : {base::When::always, base::When::first, base::When::last, base::When::deferred}) {
     SmallVector<Value> dead;
     sched::ResumeOp resume;
     for (size_t each = position; each < position + count; ++each)
-      if (unsigned buffer = instances.solution.steps[each].index; whenOf(each) == when && instances.producers[buffer]) {
+      if (unsigned buffer = instances.solution.steps[each].index; instances.producers[buffer] && whenOf(each) == when) {
         dead.push_back(valueOf(buffer));
         resume = resumeOf[each];
       }
@@ -521,14 +548,13 @@ void ProgramWriter::writeOutputs() {
 }
 
 void ProgramWriter::write(ArrayRef<scheduling::InstanceTimes> times) {
-  const scheduling::Solution &solution = instances.solution;
   ArrayAttr devices;
   if (plan::roleOf(function) == base::ProgramRole::reference)
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
   auto program =
       sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices,
-                               memoryOf(solution), timeOf(times), plan::opAttr<plan::attr::Timeline>(function),
-                               plan::opAttr<plan::attr::Guard>(function), peakOf(solution));
+                               memoryOf(), timeOf(times), plan::opAttr<plan::attr::Timeline>(function),
+                               plan::opAttr<plan::attr::Guard>(function), peakOf());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();

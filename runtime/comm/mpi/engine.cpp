@@ -229,7 +229,7 @@ bool Engine::mayLeave() {
 void Engine::checkStuck() {
   if (!stoppedAt || leftAt || reportedStuck || !options.onStuck || Clock::now() < *stoppedAt + options.timeout)
     return;
-  // Once is enough: the program reports and exits, or waits on.
+  // Once is enough: the program reports and exits, or keeps waiting.
   reportedStuck = true;
   options.onStuck(cause);
 }

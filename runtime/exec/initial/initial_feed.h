@@ -14,10 +14,11 @@ namespace meshplan {
 /// First names of the parameters and buffers without initial values. If there are any, training needs weights.
 std::vector<std::string> parametersWithoutInit(const artifact::Program &program);
 
-/// Twin of torch.nn.init with a seed: parameters as the plan's `init` says, buffers as exported. A random element
-/// depends only on the seed, the first name of its parameter and its position in the global tensor. So every sharding
-/// begins with the same weights, and tied parameters are equal. Elements are computed in f64, rounded to f32 and then
-/// to the requested dtype, so that a parameter equals its rounded master weight; f64 parameters are not rounded.
+/// Initial weights, with the distributions of torch.nn.init and a seed: parameters as the plan's `init` says, buffers
+/// as exported. A random element depends only on the seed, the first name of its parameter and its position in the
+/// global tensor. So every sharding begins with the same weights, and tied parameters are equal. Elements are computed
+/// in f64, rounded to f32 and then to the requested dtype, so that a parameter equals its rounded master weight; f64
+/// parameters are not rounded.
 class InitialFeed final : public Feed {
 public:
   /// `invalid`, with their names, if the program has parameters without `init`. The artifact of the program must

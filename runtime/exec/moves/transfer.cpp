@@ -44,9 +44,9 @@ Status meshplan::packRun(const Tensor &from, Range run, const Tensor &into, int6
   if (from.isContiguous()) {
     MESHPLAN_ASSIGN_OR_RETURN(Tensor elements, flatten(from));
     return copyRun(elements, run.offset, into, target, run.size);
-    // A copy of the whole tensor would take as much memory as the tensor. The boxes of a run are few: elements 2 to 7
-    // of a [3, 3] tensor are the end of row 0, row 1, and two elements of row 2.
   }
+  // A copy of the whole tensor would take as much memory as the tensor. The boxes of a run are few: elements 2 to 7 of
+  // a [3, 3] tensor are the end of row 0, row 1, and two elements of row 2.
   for (const SliceRanges &box : slicesOfRun(wholeTensor(from.shape()), run)) {
     Tensor part = from;
     for (size_t dim = 0; dim < box.size(); ++dim) {

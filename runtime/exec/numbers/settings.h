@@ -24,7 +24,7 @@ public:
   /// Overrides the number of a setting; the factor of its schedule still applies. "step" is the number of the first
   /// step, from which later ones follow. `notFound` for an unknown name, and for "microbatch" and "optimizer.step",
   /// which follow from the run. `invalid` for a seed that is not a whole number from 0 to 2^53 - 1, a first step that
-  /// is not one from 1 to 2^31 - 1, and a rate that is negative or not finite.
+  /// is not one from 1 to 2^31 - 1, a loss scale that isLossScale refuses, and a rate that is negative or not finite.
   Status set(std::string_view name, double number);
 
   /// The number of the running microbatch, counted from 0.

@@ -19,8 +19,8 @@ namespace meshplan {
 Expected<std::shared_ptr<const Pieces>> preparePieces(const RankView &view, const artifact::Instruction &instruction,
                                                       const Group &group);
 
-/// The step of a Start. `instruction` and `group` must outlive it. `corrupted` if pieces do not follow one another in a
-/// tensor that is not packed, or is packed in place.
+/// The step of a Start. `isCopied` says that a PackRun has copied what it sends. `instruction` and `group` must outlive
+/// the step. `corrupted` if pieces do not follow one another in a tensor that is not packed, or is packed in place.
 Expected<std::unique_ptr<StartStep>> prepareStart(const RankView &view, const artifact::Instruction &instruction,
                                                   std::shared_ptr<const Pieces> pieces, bool isCopied, Group &group);
 

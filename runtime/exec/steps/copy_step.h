@@ -9,7 +9,7 @@
 namespace meshplan {
 
 /// `instruction` is a PackRun, or an UnpackRun, for the collective of these pieces, which the step keeps. `corrupted`
-/// if what is not copied cannot stay where it is: its pieces do not follow one another.
+/// for an unpack in place whose pieces do not follow one another.
 Expected<std::unique_ptr<Step>> preparePack(const RankView &view, const artifact::Instruction &instruction,
                                             std::shared_ptr<const Pieces> pieces);
 Expected<std::unique_ptr<Step>> prepareUnpack(const RankView &view, const artifact::Instruction &instruction,

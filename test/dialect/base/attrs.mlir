@@ -168,9 +168,9 @@ module attributes {test.attr = #base.instance<@step, -1>} {}
 // -----
 
 // The values of #base.when
-// expected-error @below {{expected ::meshplan::base::When to be one of: always, last, deferred}}
+// expected-error @below {{expected ::meshplan::base::When to be one of: always, last, deferred, first}}
 // expected-error @below {{failed to parse Base_WhenAttr parameter 'value' which is to be a `::meshplan::base::When`}}
-module attributes {test.attr = #base<when first>} {}
+module attributes {test.attr = #base<when middle>} {}
 
 // -----
 

@@ -52,8 +52,8 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
     // CHECK: plan.all_reduce {{.*}} {plan.activation_sum = bf16, plan.data = 0 : i64, plan.mergeable = #plan.mergeable<set = 1, most = 64>, plan.unit = 3 : i64}
     %3 = plan.all_reduce %p [#plan.axis<"tp">] {plan.activation_sum = bf16, plan.data = 0 : i64, plan.mergeable = #plan.mergeable<set = 1, most = 64>, plan.unit = 3 : i64}
       : tensor<6xf32, #plan.sharding<[{}], partial = sum {"tp"}>> -> tensor<6xf32, #plan.sharding<[{}]>>
-    // CHECK: plan.all_gather {{.*}} {plan.keeps_addends, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>}
-    %4 = plan.all_gather %f [#plan.axis<"tp">] {plan.keeps_addends, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>}
+    // CHECK: plan.all_gather {{.*}} {plan.keeps_addends, plan.once, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>}
+    %4 = plan.all_gather %f [#plan.axis<"tp">] {plan.keeps_addends, plan.once, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>}
       : tensor<6xf32, #plan.sharding<[{}], flat = {"tp"}>> -> tensor<6xf32, #plan.sharding<[{}]>>
     return %2, %w, %s : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>
   }
@@ -350,6 +350,16 @@ func.func @mergeable(%x: tensor<4xf32, #plan.sharding<[{}], partial = sum {"tp"}
 // -----
 
 // D2
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @once(%x: tensor<4xf32, #plan.sharding<[{}], flat = {"tp"}>>) {
+  // expected-error @below {{has 'plan.once' of the wrong type, 1}}
+  %0 = plan.all_gather %x [#plan.axis<"tp">] {plan.once = 1}
+    : tensor<4xf32, #plan.sharding<[{}], flat = {"tp"}>> -> tensor<4xf32, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @prefetch(%x: tensor<4xf32, #plan.sharding<[{}], flat = {"tp"}>>) {
   // expected-error @below {{has 'plan.prefetch' of the wrong type, 1}}

@@ -20,6 +20,8 @@ plan.normalize_loss 0 per sequence
 plan.data parameters over [#plan.axis<"dp">] bucket 65536 prefetch 2 as "data dp" {overlap_gradients}
 // CHECK: plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_gradients, contiguous_parameters, register_buffers}
 plan.data gradients over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_gradients, contiguous_parameters, register_buffers}
+// CHECK: plan.data optimizer over [#plan.axis<"dp">] prefetch 1 as "data dp" {gather_in_step}
+plan.data optimizer over [#plan.axis<"dp">] prefetch 1 as "data dp" {gather_in_step}
 // CHECK: plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"{{$}}
 plan.data replicated over [#plan.axis<"dp">] prefetch 0 as "data dp"
 // CHECK: plan.precision {gather = bf16, master = f32, reduce = f32, state = f16, storage = f64}

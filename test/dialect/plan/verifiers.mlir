@@ -903,6 +903,14 @@ plan.data optimizer over [#plan.axis<"dp">] prefetch 1 as "data dp"
 
 // -----
 
+// M8: gathered ahead in the step. M21
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+plan.data optimizer over [#plan.axis<"dp">] prefetch 1 as "data dp" {gather_in_step}
+// expected-error @below {{'plan.data' op gathers in the step what it updates, but shards 'parameters', must be 'optimizer' or 'gradients'}}
+plan.data parameters over [#plan.axis<"dp">] prefetch 1 as "data dp" {gather_in_step}
+
+// -----
+
 // M9
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 plan.data optimizer over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_gradients, register_buffers}

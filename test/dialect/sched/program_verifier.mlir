@@ -1378,3 +1378,97 @@ sched.program @p {
   // expected-error@+1 {{'sched.resume' op attribute 'steps' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
   sched.resume 0 on @c
 }
+
+// -----
+
+// Parameters are gathered in the first instance, for all.
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.stream @compute
+sched.stream @communication
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %w = sched.parameter ["w"] : <[12 over {0:(1)2}], f32>
+  %a = sched.state "a" : <[12], f32>
+  %c = sched.compute "aten.neg.default"(%w) {self = #base.operand<0>} on @compute when first : (!sched.tensor<[12 over {0:(1)2}], f32>) -> !sched.tensor<[12 over {0:(1)2}], f32>
+  %t = sched.start all_gather %c dim 0 over @dp on @communication sequence 0 when first : !sched.tensor<[12 over {0:(1)2}], f32> -> <!sched.tensor<[12], f32>>
+  %v = sched.wait %t on @compute when first : !sched.token<!sched.tensor<[12], f32>>
+  sched.free %c on @compute when first : !sched.tensor<[12 over {0:(1)2}], f32>
+  %n = sched.compute "meshplan.accumulate"(%a, %v) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %v on @compute when last : !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  %v = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute when first : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  // L1 in the second instance
+  // expected-error@+1 {{'sched.compute' op uses a freed value}}
+  %n = sched.compute "meshplan.accumulate"(%a, %v) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  // expected-note@+1 {{freed here}}
+  sched.free %v on @compute when first : !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  %v = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute when first : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %n = sched.compute "meshplan.accumulate"(%a, %x) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  // L2 in the second instance
+  // expected-error@+2 {{'sched.free' op frees a value that is already free}}
+  // expected-note@+1 {{freed here}}
+  sched.free %v on @compute : !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %x = sched.input "x" : <[12], f32>
+  // expected-note@+1 {{made here}}
+  %v = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute when first : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  // W9
+  // expected-error@+1 {{'sched.compute' op overwrites what the first microbatch has made for all}}
+  %n = sched.compute "aten.neg_.default"(%v) {self = #base.operand<0>} overwrites [0] on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %n on @compute : !sched.tensor<[12], f32>
+  sched.free %v on @compute when last : !sched.tensor<[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.stream @compute
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
+  %x = sched.input "x" : <[12 over {0:(1)2}], f32>
+  %t = sched.start all_gather %x dim 0 over @dp on @compute sequence 0 when first : !sched.tensor<[12 over {0:(1)2}], f32> -> <!sched.tensor<[12], f32>>
+  // W3
+  // expected-error@+1 {{'sched.wait' op is 'when always', its collective is 'when first'}}
+  %v = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  sched.free %v on @compute when last : !sched.tensor<[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.stream @compute
+sched.program @count role <microbatch> {
+  %x = sched.input "x" : <[12], f32>
+  // W5
+  // expected-error@+1 {{runs only in the first instance of a timeline, which is none of this program}}
+  %v = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute when first : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %v on @compute when first : !sched.tensor<[12], f32>
+}
+sched.program @step role <step> timeline [#base.instance<@count, 0>, #base.instance<@step, 0>] {
+}

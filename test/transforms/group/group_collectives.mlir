@@ -335,3 +335,26 @@ func.func @pieces(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a
   %rb = plan.reduce_scatter %gb [#plan.axis<"dp">] : !addend -> !flat
   return %ra, %rb : !flat, !flat
 }
+
+// -----
+
+// What a step gathers for its forward pass serves all microbatches. Programs that run once say nothing.
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+plan.data optimizer over [#plan.axis<"dp">] prefetch 1 as "data dp" {gather_in_step}
+!flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+!whole = tensor<8xf32, #plan.sharding<[{}]>>
+// CHECK-LABEL: func.func @forward(
+func.func @forward(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.trainable = true, plan.data = 0 : i64, plan.unit = 0 : i64}) -> !whole {
+  // CHECK: plan.all_gather %{{.*}} [#plan.axis<"dp">] {plan.prefetch = #plan.prefetch<unit = 0, ahead = 1>} :
+  %0 = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
+  %1 = plan.call "aten.exp.default"(%0) {self = #base.operand<0>} : (!whole) -> !whole
+  return %1 : !whole
+}
+// CHECK-LABEL: func.func @step(
+func.func @step(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.trainable = true, plan.data = 0 : i64, plan.unit = 0 : i64}) -> !whole
+    attributes {plan.role = #base.role<step>, plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>]} {
+  // CHECK: plan.all_gather %{{.*}} [#plan.axis<"dp">] {plan.once, plan.prefetch = #plan.prefetch<unit = 0, ahead = 1>} :
+  %0 = plan.all_gather %a [#plan.axis<"dp">] : !flat -> !whole
+  %1 = plan.call "aten.exp.default"(%0) {self = #base.operand<0>} : (!whole) -> !whole
+  return %1 : !whole
+}

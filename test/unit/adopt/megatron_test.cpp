@@ -64,7 +64,8 @@ TEST_F(Megatron, WhatDataParallelRanksShare) {
   EXPECT_THAT(data("--overlap-grad-reduce"), ElementsAre("", "overlap gradients"));
   EXPECT_THAT(data("--use-distributed-optimizer"), ElementsAre("optimizer", "overlap none"));
   EXPECT_THAT(data("--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather"),
-              ElementsAre("optimizer", "overlap gradients"));
+              ElementsAre("optimizer", "overlap gradients, parameters"));
+  EXPECT_THAT(data("--overlap-grad-reduce --overlap-param-gather"), ElementsAre("", "overlap gradients"));
   EXPECT_THAT(data("--use-megatron-fsdp --overlap-grad-reduce --overlap-param-gather"),
               ElementsAre("parameters, gradients, optimizer"));
   EXPECT_THAT(data("--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads --overlap-grad-reduce"),

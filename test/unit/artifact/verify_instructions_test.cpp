@@ -340,8 +340,8 @@ TEST(Instances, TheLastOneMayDoMore) {
               setLast(s, {linear, startSum, waitSum, freeProduct, slicePart, startGather, waitGather, freePart});
             }),
             "");
-  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { instructionAt(s, linear).when = static_cast<artifact::When>(3); }),
-            "programs[0]: instructions[0]: when 3 does not exist");
+  EXPECT_EQ(errorOfTwo([](ScheduleT &s) { instructionAt(s, linear).when = static_cast<artifact::When>(4); }),
+            "programs[0]: instructions[0]: when 4 does not exist");
 }
 
 TEST(Instances, WhatOnlyTheLastOneMakesIsMissingBefore) {
@@ -467,6 +467,37 @@ TEST(Deferred, NotInAProgramOfMicrobatches) {
                              }),
             "programs[0]: instructions[0]: it runs only in the last instance of a timeline, which is none of this "
             "program");
+}
+
+/// A schedule of three microbatches, of which the first one gathers for all; the last one frees what it gives.
+std::string errorOfFirst(const std::function<void(ScheduleT &)> &change = nullptr) {
+  ScheduleT schedule = buildSchedule();
+  forwardOf(schedule).timeline = {{0, 0}, {0, 1}, {0, 2}};
+  forwardOf(schedule).outputs.clear();
+  append(schedule, freeOf({whole}));
+  for (size_t index = linear; index <= freePart; ++index)
+    instructionAt(schedule, index).when = artifact::When::first;
+  instructionAt(schedule, freeWhole).when = artifact::When::last;
+  if (change)
+    change(schedule);
+  return verificationError(schedule);
+}
+
+TEST(First, WhatTheFirstInstanceMakesIsThereForAll) { EXPECT_EQ(errorOfFirst(), ""); }
+
+TEST(First, AWaitIsOfTheInstancesOfItsStart) {
+  EXPECT_EQ(errorOfFirst([](ScheduleT &s) { setLast(s, {waitGather, freePart}); }),
+            before + "collective or copy 1 has no wait");
+}
+
+TEST(First, OthersDoNotUseWhatIsFreed) {
+  EXPECT_EQ(errorOfFirst([](ScheduleT &s) { instructionAt(s, freeWhole).when = artifact::When::always; }),
+            "programs[0]: in the second microbatch: instructions[8]: values[0]: value 6 is used after it was freed");
+}
+
+TEST(First, OthersDoNotMakeItAgain) {
+  EXPECT_EQ(errorOfFirst([](ScheduleT &s) { instructionAt(s, freePart).when = artifact::When::always; }),
+            "programs[0]: in the second microbatch: instructions[7]: values[0]: value 5 is used after it was freed");
 }
 
 TEST(Instances, AProgramOfMicrobatchesHasNoLastOne) {

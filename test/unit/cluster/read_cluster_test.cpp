@@ -202,6 +202,14 @@ TEST(ReadCluster, Tables) {
       ElementsAre(HasSubstr("a table of 'operators' has no 'dtype'")));
 }
 
+TEST(ReadCluster, ACollectiveHasOneTable) {
+  const std::string table = R"({"kind": "all_reduce", "backend": "mpi", "link": "node", "ranks": 2, "bytes": [1],
+                                "bytes_per_second": [1e9]})";
+  const std::string links = R"("links": {"node": {"bytes_per_second": 1e9}})";
+  EXPECT_THAT(errorsOf(with(links, links + ", \"collectives\": [" + table + ", " + table + "]")),
+              ElementsAre(HasSubstr("a second table of 'all_reduce' among 2 ranks with mpi")));
+}
+
 TEST(ReadCluster, AnAccessBelongsToATableByBytes) {
   const std::string strided = R"({"target": "x", "dtype": "f32", "access": "strided", )";
   const std::string byBytes = strided + R"("bytes": [1], "bytes_per_second": [1e9]})";

@@ -1,6 +1,7 @@
 //===- write_program_test.cpp - a solution as a program -------------------===//
 
 #include "compiler/cluster/read_cluster.h"
+#include "compiler/transforms/schedule/instances.h"
 #include "compiler/transforms/schedule/write_program.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -53,7 +54,7 @@ protected:
     builder.setInsertionPointToEnd(owner->getBody());
     if (mesh())
       writeDeclarations(builder, mesh(), communicators);
-    Instances instances(projection->problem, solution, llvm::BitVector(projection->problem.operations.size(), true), 1);
+    Instances instances(projection->problem, solution, occurrencesIn(function(), *projection), 1);
     writeProgram(builder, function(), *projection, instances, simulate(instances), layouts);
     function().erase(); // the program has the same name
     EXPECT_TRUE(succeeded(mlir::verify(*owner)));

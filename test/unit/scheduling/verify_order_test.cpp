@@ -92,6 +92,14 @@ TEST(VerifyOrder, ListsThemselvesAreVerified) {
             "coordinate 'a': V2: operation 'send' is never waited for");
 }
 
+TEST(VerifyOrder, NothingIsMerged) {
+  std::vector<Coordinate> coordinates =
+      parse(coordinate("a", operation("send", "f"), "start send\nwait send\n")).coordinates;
+  coordinates[0].solution.merged = {{0, 1}};
+  EXPECT_EQ(message(verify(coordinates)),
+            "coordinate 'a': V10: its list has 1 merges, must have none: resolve() them first");
+}
+
 // All ranks of one coordinate issue one list: whatever overlaps in it, they agree.
 TEST(VerifyOrder, OneListHasNoCycle) {
   EXPECT_EQ(verifyLists(R"(coordinate only

@@ -269,10 +269,11 @@ void DataReader::check() const {
   if (data.shard.empty())
     reportUnits();
   checkContiguous();
-  if (!shardsParameters)
-    for (const Option *option : needSharding)
+  bool gathersInForward = shardsParameters || (data.overlapParameters && !data.shard.empty());
+  for (const Option *option : needSharding)
+    if (!(option->name.text == "keep" ? shardsParameters : gathersInForward))
       reportUnsharded(*option);
-  else if (overlapOption && prefetchOption && data.overlapParameters != (data.prefetch > 0))
+  if (gathersInForward && overlapOption && prefetchOption && data.overlapParameters != (data.prefetch > 0))
     context.diagnostics
         .error(prefetchOption->range, "'" + prefetchOption->text + "' and '" + overlapOption->text +
                                           "' contradict each other: only gathers that are started ahead overlap")
@@ -306,18 +307,19 @@ void DataReader::checkContiguous() const {
 }
 
 void DataReader::reportUnsharded(const Option &option) const {
-  bool isOverlap = option.name.text == "overlap";
-  // With a sharded optimizer, new parameters are gathered at the end of a step.
+  bool isOverlap = option.name.text == "overlap", isKeep = option.name.text == "keep";
   std::string reason = data.shard.empty() ? "no parameter is gathered"
-                       : isOverlap        ? "new parameters are gathered after the optimizer, and this gather does "
-                                            "not overlap with the next step yet"
-                                          : "parameters are gathered only after the optimizer, and stay whole";
+                       : data.overlapParameters
+                           ? "with 'overlap parameters' all are kept until the backward pass has read them"
+                           : "parameters are gathered only after the optimizer, and stay whole";
   Diagnostic &error = context.diagnostics.error(option.range, "'" + (isOverlap ? "overlap parameters" : option.text) +
                                                                   "' without 'shard parameters': " + reason);
   if (shardOption != nullptr)
     error.note(shardOption->range, "the block shards this");
   error.help("write 'shard parameters, gradients, optimizer" + overText() + "', or " +
-             (isOverlap && data.overlapGradients ? "'overlap gradients'" : "remove '" + option.text + "'"));
+             (isOverlap && data.overlapGradients           ? "'overlap gradients'"
+              : isKeep || isOverlap || data.shard.empty() ? "remove '" + option.text + "'"
+                                                          : "add 'overlap parameters'"));
 }
 
 void DataReader::reportUnits() const {

@@ -68,8 +68,9 @@ void reportDtype(const Context &context, const Operand &operand) {
 /// Reports dtypes of features that the plan does not use.
 void checkUse(const Context &context, const BoundPlan &plan, const Option &option) {
   const std::string &name = option.name.text;
-  bool gathers = llvm::any_of(
-      plan.data, [](const BoundData &data) { return llvm::is_contained(data.shard, DataKind::Parameters); });
+  bool gathers = llvm::any_of(plan.data, [](const BoundData &data) {
+    return llvm::is_contained(data.shard, DataKind::Parameters) || data.gathersInStep();
+  });
   if ((name == "master" || name == "state") && context.syntax.optimizers.empty())
     context.diagnostics.error(option.range, "'" + name + "' is a dtype of the optimizer, and the plan has none")
         .help("add 'optimizer KIND { ... }', or remove '" + option.text + "'");

@@ -122,7 +122,7 @@ void StatementBuilder::buildData(const BoundData &data) {
                  builder.getI64IntegerAttr(prefetch), builder.getStringAttr(text), flag(data.overlapGradients),
                  flag(reducesEach(data)), averagesAfter ? builder.getI64IntegerAttr(ranks) : IntegerAttr(),
                  flag(data.offloadParameters), flag(data.offloadOptimizer), flag(data.contiguousParameters),
-                 flag(data.contiguousGradients), flag(data.registerBuffers));
+                 flag(data.contiguousGradients), flag(data.registerBuffers), flag(data.gathersInStep()));
 }
 
 /// The index of the parameter's unit in its own data statement, counted across all statements.
@@ -144,8 +144,9 @@ void StatementBuilder::addData(size_t parameter, SmallVectorImpl<NamedAttribute>
     attributes.push_back(named<attr::Data>(builder.getI64IntegerAttr(number)));
     if (std::optional<int64_t> unit = unitOf(bound, data, parameter))
       attributes.push_back(named<attr::Unit>(builder.getI64IntegerAttr(*unit)));
-    if (llvm::any_of(data.keep,
-                     [&](const BoundPaths &paths) { return llvm::is_contained(paths.parameters, parameter); }))
+    bool isKept = llvm::any_of(
+        data.keep, [&](const BoundPaths &paths) { return llvm::is_contained(paths.parameters, parameter); });
+    if (isKept || (data.gathersInStep() && bound.parameterUse[parameter] == ParameterUse::Trained))
       attributes.push_back(named<attr::Keep>(builder.getUnitAttr()));
   }
 }

@@ -93,8 +93,11 @@ class DataDraw:
             options.append(f"bucket {pick(('none', '1 KiB', '4 KiB', '64 KiB'))}")
         if stage == PARAMETERS:
             options += self.gathers(paths)
-        elif self.chance(0.3):
-            options.append(pick(("overlap none", "overlap gradients")))
+        elif self.chance(0.4):
+            gathers = ("overlap parameters", "overlap gradients, parameters") if stage else ()
+            options.append(pick(("overlap none", "overlap gradients", *gathers)))
+            if "parameters" in options[-1] and self.chance(0.3):
+                options.append(f"prefetch {pick((1, 2))}")
         if find(self.drawn.statements, "microbatches") and self.chance(0.5):
             options.append(pick(("reduce each microbatch", "reduce last microbatch")))
         if self.chance(0.3):

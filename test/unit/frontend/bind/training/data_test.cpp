@@ -88,6 +88,13 @@ TEST(BindData, WhatIsMovedOverlapsUnlessThePlanSays) {
   EXPECT_TRUE(oneBlock("shard gradients, optimizer").overlapGradients);
   EXPECT_FALSE(oneBlock("shard gradients, optimizer").overlapParameters);
   EXPECT_FALSE(oneBlock("overlap none").overlapGradients);
+  for (const char *shard : {"shard optimizer", "shard gradients, optimizer"}) {
+    BoundData data = oneBlock(std::string(shard) + "; overlap gradients, parameters");
+    EXPECT_TRUE(data.overlapGradients && data.overlapParameters && data.gathersInStep()) << shard;
+    EXPECT_EQ(data.prefetch, 1) << shard;
+    EXPECT_EQ(oneBlock(std::string(shard) + "; overlap parameters; prefetch 2").prefetch, 2) << shard;
+  }
+  EXPECT_FALSE(oneBlock(whole).gathersInStep()) << "each pass gathers";
 }
 
 TEST(BindData, KindsAreShardedOverTheBlockOrSomeOfIt) {
@@ -110,12 +117,17 @@ TEST(BindData, WhatIsUpdatedIsShardedAsTheUpdateIs) {
 }
 
 TEST(BindData, WhatIsAboutTheGatherNeedsShardedParameters) {
+  auto expectFault = [](const std::string &block, const char *why) {
+    EXPECT_THAT(blockFaults(block).at(0), testing::HasSubstr(why)) << block;
+    EXPECT_EQ(blockFaults(block).size(), 2u) << block;
+  };
   for (const char *option : {"overlap parameters", "overlap gradients, parameters", "prefetch 1", "keep lm_head"})
-    for (auto [shard, why] :
-         {std::pair("", "no parameter is gathered"), {"; shard optimizer", "after the optimizer"}}) {
-      EXPECT_THAT(blockFaults(option + std::string(shard)).at(0), testing::HasSubstr(why)) << option;
-      EXPECT_EQ(blockFaults(option + std::string(shard)).size(), 2u) << option;
-    }
+    expectFault(option, "no parameter is gathered");
+  for (const char *option : {"prefetch 1", "keep lm_head"})
+    expectFault(option + std::string("; shard optimizer"), "after the optimizer");
+  expectFault("keep lm_head; overlap parameters; shard optimizer", "all are kept");
+  EXPECT_EQ(blockFaults("prefetch 1; shard optimizer").back(),
+            "write 'shard parameters, gradients, optimizer', or add 'overlap parameters'");
   EXPECT_THAT(blockFaults("prefetch 1; shard weights").at(0), "cannot read 'shard weights'");
   EXPECT_EQ(blockFaults("prefetch 1; shard weights").size(), 2u) << "what was meant is not known";
   EXPECT_THAT(blockFaults("shard optimizer, optimizer").at(0), "'optimizer' is repeated");

@@ -229,7 +229,7 @@ class Overlap(unittest.TestCase):
     def test_rows_relate_a_step_to_the_bound_of_its_turn(self) -> None:
         sides = overlap_time.sides(DDP)
         self.assertEqual([side.solver for side in sides[:2]], ["program", "list"])
-        times = {"step_ns": 6e9, "exposed_ns": 1e9}
+        times = {"step_ns": 6e9, "compute_ns": 5e9, "exposed_ns": 1e9}
         report = {"time": times, "communicators": [{"collectives": [{"bytes": 4 << 20}]}]}
         estimated = overlap_time.Estimate(dict.fromkeys(("program", "list", "search"), report), STEP)
 
@@ -242,6 +242,7 @@ class Overlap(unittest.TestCase):
         bounds = [overlap_time.bound_of(DDP, STEP, COMPUTING) for _ in turns]
         row = overlap_time.side_row(sides[1], turns, bounds, estimated, short=5 << 20, steps=3)
         self.assertAlmostEqual(float(str(row["of bound"])), 1.2)
+        self.assertAlmostEqual(float(str(row["of search"])), 5.4 / (3.5 + 1))
         self.assertEqual((row["sent MiB"], row["check MiB"], row["peak MiB"]), (2.0, 4.0, 3.0))
         self.assertEqual((row["exposed s"], row["estimated exposed s"], row["target"]), (0.5, 1.0, 1.1))
         self.assertEqual(overlap_time.side_row(sides[2], turns, bounds, estimated, 0, 3)["exposed s"], "-")
@@ -270,6 +271,23 @@ class LimitedNetwork(unittest.TestCase):
         cluster = limited_network.cluster_of(measured, "1gbit")
         self.assertEqual(cluster["links"]["node"]["node_bytes_per_second"], 1.25e8)
         self.assertEqual((cluster["collectives"], cluster["compute"]), ([], measured["compute"]))
+
+    def test_a_faster_cluster_has_higher_rates_of_the_same_sizes(self) -> None:
+        compute = {
+            "flops_per_second": {"f32": 1e9},
+            "bytes_per_second": 2e9,
+            "launch_seconds": 4e-6,
+            "products": [{"dtype": "f32", "flops": [1, 2], "flops_per_second": [3e9, 4e9], "spread": 0.1}],
+            "operators": [{"bytes": [1, 2], "bytes_per_second": [5e9, 6e9]}],
+        }
+        expected = {
+            "flops_per_second": {"f32": 2e9},
+            "bytes_per_second": 4e9,
+            "launch_seconds": 2e-6,
+            "products": [{"dtype": "f32", "flops": [1, 2], "flops_per_second": [6e9, 8e9], "spread": 0.1}],
+            "operators": [{"bytes": [1, 2], "bytes_per_second": [10e9, 12e9]}],
+        }
+        self.assertEqual(limited_network.faster(compute, 2), expected)
 
     def test_sent_bytes_are_those_of_the_loopback(self) -> None:
         devices = "Inter-| Receive\n face |bytes\n  eth0: 1 2 3 4 5 6 7 8 9 10\n    lo: 11 12 13 14 15 16 17 18 19 20\n"

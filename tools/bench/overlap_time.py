@@ -163,6 +163,15 @@ def bound_of(layout: Layout, operations: list[Operation], computing: Computing) 
     return Bound(overlap_bound.least_seconds(scaled), own, wire)
 
 
+def fitted_cluster(measured: Path, factor: float) -> Path:
+    """A cluster file whose computing is faster by this factor. Estimates for it have the ratio of computing and sending
+    that the step has, whatever the error of the measured file."""
+    cluster = json.loads(measured.read_text())
+    fitted = measured.with_name(f"fitted-{measured.name}")
+    fitted.write_text(json.dumps(cluster | {"compute": limited_network.faster(cluster["compute"], factor)}, indent=2))
+    return fitted
+
+
 def output_of(model: models.Model, programs: Path, where: Path, layout: Layout, *command: str) -> str:
     """What a command of the compiler about the layout prints."""
     verb, *options = command
@@ -212,6 +221,13 @@ def computing_in(turn: Turn, layout: Layout) -> Computing:
     return turn[Contestant("threads", layout)].computing
 
 
+def search_seconds(estimated: Estimate, turn: Turn, layout: Layout) -> float:
+    """The step that `simulate()` gives for the best known order, with the computing of the turn: what is exposed in it
+    stays, what is computed takes as long as measured."""
+    time = estimated.reports["search"]["time"]
+    return computing_in(turn, layout).total + (time["step_ns"] - time["compute_ns"]) / 1e9
+
+
 def layout_row(
     layout: Layout, turns: list[Turn], bounds: list[Bound], estimated: Estimate, rate: str, attained: float
 ) -> table.Row:
@@ -255,6 +271,9 @@ def side_row(
         "step s": statistics.median(seconds),
         "of bound": statistics.median([step / bound.seconds for step, bound in zip(seconds, bounds, strict=True)]),
         "of free order": statistics.median([step / bound.free for step, bound in zip(seconds, bounds, strict=True)]),
+        "of search": statistics.median(
+            [step / search_seconds(estimated, turn, layout) for step, turn in zip(seconds, turns, strict=True)]
+        ),
         "target": TARGET if own and side.solver == training.SOLVER else "",
         "of PyTorch": statistics.median([step / other for step, other in zip(seconds, theirs, strict=True)]),
         "beyond computing s": statistics.median(
@@ -290,9 +309,10 @@ def measure(
     on = ("--cluster", str(cluster))
     train_time.compile_schedule(model, programs, where, layout, *on, "-o", layout.schedule())
     alone = run(threads, programs, where, steps).computing
-    planned = train_time.planned_bytes(train_time.checked(model, programs, where, layout, *on), layout)
-    rate = rate_of(planned, alone.total)
-    estimated = estimate(model, programs, where, layout, train_time.limited_cluster(cluster, rate), rate)
+    report = train_time.checked(model, programs, where, layout, *on)
+    rate = rate_of(train_time.planned_bytes(report, layout), alone.total)
+    as_measured = fitted_cluster(cluster, report["time"]["compute_ns"] / 1e9 / alone.total)
+    estimated = estimate(model, programs, where, layout, train_time.limited_cluster(as_measured, rate), rate)
     with limited_network.limited(rate) as network:
         attained = network.attained(PROBE)
         short = {side: run(side, programs, where, 1, network).sent for side in sides(layout)}

@@ -339,15 +339,19 @@ def main() -> None:
     layouts = [LAYOUTS[name] for name in arguments.layouts]
     counts = {layout.ranks for layout in layouts}
     clusters = {ranks: train_time.calibrate(arguments.programs, where, ranks) for ranks in counts}
+    whole: list[table.Row] = []
+    single: list[table.Row] = []
     try:
-        rows = [measure(layout, model, where, clusters[layout.ranks], arguments) for layout in layouts]
+        for layout in layouts:
+            row, rows = measure(layout, model, where, clusters[layout.ranks], arguments)
+            whole, single = [*whole, row], [*single, *rows]
+            # Whoever stops a long run keeps what is measured.
+            if arguments.json is not None:
+                arguments.json.write_text(json.dumps({"layouts": whole, "sides": single}, indent=2) + "\n")
     except limited_network.NotAllowed as missing:
         print(f"skipped: the loopback cannot be limited: {missing}")
         return
-    whole, single = [row for row, _ in rows], [row for _, of_layout in rows for row in of_layout]
     print(f"{table.table(whole)}\n\n{table.table(single)}")
-    if arguments.json is not None:
-        arguments.json.write_text(json.dumps({"layouts": whole, "sides": single}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -345,7 +345,7 @@ def main() -> None:
         for layout in layouts:
             row, rows = measure(layout, model, where, clusters[layout.ranks], arguments)
             whole, single = [*whole, row], [*single, *rows]
-            # Whoever stops a long run keeps what is measured.
+            # A run that is stopped keeps what is measured.
             if arguments.json is not None:
                 arguments.json.write_text(json.dumps({"layouts": whole, "sides": single}, indent=2) + "\n")
     except limited_network.NotAllowed as missing:

@@ -19,13 +19,16 @@ from bench import (
     estimates,
     forward_time,
     limited_network,
+    loopback,
     models,
+    overlap_bound,
+    overlap_time,
     table,
     train_time,
     training,
     utilization,
 )
-from bench.training import DATA, ONE, Contestant, Result
+from bench.training import BOTH, DATA, ONE, Contestant, Result
 
 ROWS: list[table.Row] = [
     {"model": "small", "ranks": 6, "ratio": 1.0 / 3.0},
@@ -145,7 +148,117 @@ class Training(unittest.TestCase):
         self.assertEqual(row["of the longer"], 3.0)
 
 
+def event(rank: int, name: str, milliseconds: float, category: str = "compute", direction: str = "forward") -> dict:
+    arguments = {"direction": direction}
+    return {"ph": "X", "pid": rank, "name": name, "cat": category, "dur": milliseconds * 1e3, "args": arguments}
+
+
+def traced(waiting: float) -> dict:
+    """Two ranks that compute alike; the second one waits."""
+    events = [
+        each
+        for rank in (0, 1)
+        for each in (
+            event(rank, "aten.mm.default in model", 10),
+            event(rank, "meshplan.row_max", 20, direction="update"),
+            event(rank, "aten.mm.default in model", 30, direction="backward"),
+            event(rank, "meshplan.adam", 40, direction="backward"),
+        )
+    ]
+    names = {"ph": "M", "pid": 0, "name": "process_name"}
+    return {"traceEvents": [names, *events, event(1, "wait for all_reduce over dp", waiting, "exposed")]}
+
+
+DDP = overlap_time.LAYOUTS["DDP"]
+COMPUTING = overlap_time.Computing(1.0, 2.0, 0.5)
+# The gradient of the second half of the backward pass is reduced while the first half runs, its own one afterwards.
+STEP = [
+    overlap_bound.Operation("compute", 2.0, "forward"),
+    overlap_bound.Operation("compute", 2.0, "backward", (0,)),
+    overlap_bound.Operation("compute", 2.0, "backward", (1,)),
+    overlap_bound.Operation("wire", 2.0, "gradients", (1,)),
+    overlap_bound.Operation("wire", 1.0, "gradients", (2,)),
+    overlap_bound.Operation("compute", 1.0, "update", (3, 4)),
+]
+
+
+class Overlap(unittest.TestCase):
+    def test_each_layout_has_its_statement(self) -> None:
+        model = models.smollm2_8(4, 256)
+        text = model.plan.read_text()
+        for layout in overlap_time.LAYOUTS.values():
+            changed = overlap_time.plan_text(text, layout)
+            self.assertEqual(changed == text, layout.data == "ZeRO-3")
+            self.assertEqual(changed.count("data dp {"), 1)
+            self.assertIn("  optimizer adamw", changed)
+        self.assertIn("  data dp { bucket 25 MiB }\n  optimizer", overlap_time.plan_text(text, DDP))
+
+    def test_schedules_of_layouts_are_different_files(self) -> None:
+        files = {layout.schedule(solver) for layout in overlap_time.LAYOUTS.values() for solver in overlap_time.SOLVERS}
+        self.assertEqual(len(files), 8)
+
+    def test_pytorch_shares_as_the_layout_does(self) -> None:
+        for layout in overlap_time.LAYOUTS.values():
+            command = Contestant("PyTorch", layout).command(Path("bin"), steps=2, limited=True)
+            self.assertEqual(command[command.index("--data") + 1], layout.data)
+
+    def test_bytes_take_as_long_as_computing(self) -> None:
+        rate = overlap_time.rate_of(size=680_000_000, seconds=2.0)
+        self.assertEqual((rate, limited_network.bytes_per_second(rate)), ("2720000kbit", 3.4e8))
+
+    def test_waiting_is_not_computing_where_each_rank_has_a_core(self) -> None:
+        found = overlap_time.computing_of(traced(waiting=200), step=4.0, cores=2)
+        self.assertEqual((found.forward, found.backward, found.update), (0.6, 0.6, 0.8))
+
+    def test_waiting_is_computing_of_others_where_ranks_share_cores(self) -> None:
+        found = overlap_time.computing_of(traced(waiting=200), step=4.0, cores=1)
+        self.assertAlmostEqual(found.total, 4.0)
+        self.assertAlmostEqual(found.update, 1.6)
+
+    def test_the_slowest_rank_counts(self) -> None:
+        self.assertEqual(overlap_time.exposed_seconds(traced(waiting=200)), 0.2)
+
+    def test_the_bound_has_the_measured_computing(self) -> None:
+        bound = overlap_time.bound_of(DDP, STEP, COMPUTING)
+        # The first half of the backward pass takes 1, then 2 and 1 on the wire.
+        self.assertEqual((bound.free, bound.own, bound.seconds), (1 + 1 + 3 + 0.5, 1 + 3 + 0.5, 4.5))
+        self.assertEqual(bound.parts, {"gradients": 3.0})
+        bound = overlap_time.bound_of(BOTH, STEP, COMPUTING)
+        self.assertEqual((bound.own, bound.seconds), (None, 5.5))
+
+    def test_rows_relate_a_step_to_the_bound_of_its_turn(self) -> None:
+        sides = overlap_time.sides(DDP)
+        self.assertEqual([side.solver for side in sides[:2]], ["program", "list"])
+        times = {"step_ns": 6e9, "compute_ns": 5e9, "exposed_ns": 1e9}
+        report = {"time": times, "communicators": [{"collectives": [{"bytes": 4 << 20}]}]}
+        estimated = overlap_time.Estimate(dict.fromkeys(("program", "list", "search"), report), STEP)
+
+        def turn(seconds: float) -> overlap_time.Turn:
+            measured = overlap_time.Measured(Result(seconds, [], 3 << 20), sent=9 << 20, exposed=0.5)
+            computing = overlap_time.Measured(Result(3.5, []), computing=COMPUTING)
+            return {**dict.fromkeys(sides, measured), Contestant("threads", DDP): computing}
+
+        turns = [turn(4.5), turn(9.0), turn(5.4)]
+        bounds = [overlap_time.bound_of(DDP, STEP, COMPUTING) for _ in turns]
+        row = overlap_time.side_row(sides[1], turns, bounds, estimated, short=5 << 20, steps=3)
+        self.assertAlmostEqual(float(str(row["of bound"])), 1.2)
+        self.assertAlmostEqual(float(str(row["of search"])), 5.4 / (3.5 + 1))
+        self.assertEqual((row["sent MiB"], row["check MiB"], row["peak MiB"]), (2.0, 4.0, 3.0))
+        self.assertEqual((row["exposed s"], row["estimated exposed s"], row["target"]), (0.5, 1.0, 1.1))
+        self.assertEqual(overlap_time.side_row(sides[2], turns, bounds, estimated, 0, 3)["exposed s"], "-")
+        whole = overlap_time.layout_row(DDP, turns, bounds, estimated, "8000kbit", attained=9e5)
+        self.assertEqual((whole["computing s"], whole["wire s"], whole["bound s"]), (3.5, 3.0, 4.5))
+        self.assertEqual((whole["attained of it"], whole["simulated search s"]), (0.9, 6.0))
+
+
 class LimitedNetwork(unittest.TestCase):
+    def test_a_fast_loopback_has_a_larger_bucket(self) -> None:
+        self.assertEqual(limited_network.shape("1gbit")[3], str(256 << 10))
+        self.assertEqual(limited_network.shape("4gbit"), ("rate", "4gbit", "burst", "1000000", "latency", "50ms"))
+
+    def test_the_loopback_carries_all_bytes(self) -> None:
+        self.assertGreater(loopback.seconds((3 << 20) + 1), 0)
+
     def test_rates(self) -> None:
         self.assertEqual(limited_network.bytes_per_second("1gbit"), 1.25e8)
         self.assertEqual(limited_network.bytes_per_second("500mbit"), 6.25e7)
@@ -158,6 +271,23 @@ class LimitedNetwork(unittest.TestCase):
         cluster = limited_network.cluster_of(measured, "1gbit")
         self.assertEqual(cluster["links"]["node"]["node_bytes_per_second"], 1.25e8)
         self.assertEqual((cluster["collectives"], cluster["compute"]), ([], measured["compute"]))
+
+    def test_a_faster_cluster_has_higher_rates_of_the_same_sizes(self) -> None:
+        compute = {
+            "flops_per_second": {"f32": 1e9},
+            "bytes_per_second": 2e9,
+            "launch_seconds": 4e-6,
+            "products": [{"dtype": "f32", "flops": [1, 2], "flops_per_second": [3e9, 4e9], "spread": 0.1}],
+            "operators": [{"bytes": [1, 2], "bytes_per_second": [5e9, 6e9]}],
+        }
+        expected = {
+            "flops_per_second": {"f32": 2e9},
+            "bytes_per_second": 4e9,
+            "launch_seconds": 2e-6,
+            "products": [{"dtype": "f32", "flops": [1, 2], "flops_per_second": [6e9, 8e9], "spread": 0.1}],
+            "operators": [{"bytes": [1, 2], "bytes_per_second": [10e9, 12e9]}],
+        }
+        self.assertEqual(limited_network.faster(compute, 2), expected)
 
     def test_sent_bytes_are_those_of_the_loopback(self) -> None:
         devices = "Inter-| Receive\n face |bytes\n  eth0: 1 2 3 4 5 6 7 8 9 10\n    lo: 11 12 13 14 15 16 17 18 19 20\n"

@@ -6,11 +6,13 @@ import contextlib
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# A bucket of 256 KiB holds several packets of the loopback, 64 KiB each.
-SHAPE = ("burst", "256k", "latency", "50ms")
+# A bucket holds several packets of the loopback, 64 KiB each, and what passes before a timer that is late.
+LEAST_BURST = 256 << 10
+LATE_SECONDS = 2e-3
 UNITS = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 
 
@@ -24,6 +26,12 @@ def bytes_per_second(rate: str) -> float:
     if match is None:
         raise ValueError(f"'{rate}' is not a rate; help: write it as 1gbit or 500mbit")
     return float(match[1]) * UNITS[match[2]] / 8
+
+
+def shape(rate: str) -> tuple[str, ...]:
+    """The arguments of `tc` for a loopback of this rate."""
+    burst = max(LEAST_BURST, round(bytes_per_second(rate) * LATE_SECONDS))
+    return ("rate", rate, "burst", str(burst), "latency", "50ms")
 
 
 def run(*command: str) -> str:
@@ -49,6 +57,27 @@ def cluster_of(measured: dict, rate: str) -> dict:
     return measured | {"source": source, "links": {"node": link}, "collectives": [], "overlap": overlap}
 
 
+def faster(compute: dict, factor: float) -> dict:
+    """`compute` of a cluster file with all rates multiplied by `factor`, so that operators take as much less time."""
+
+    def scaled(value: object) -> object:
+        if isinstance(value, dict):
+            return {key: scaled(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [each * factor for each in value]
+        assert isinstance(value, (int, float))
+        return value * factor
+
+    rates = ("flops_per_second", "bytes_per_second")
+    tables = {
+        name: [{key: scaled(value) if key in rates else value for key, value in row.items()} for row in compute[name]]
+        for name in ("products", "operators")
+        if name in compute
+    }
+    launch = {"launch_seconds": compute["launch_seconds"] / factor} if "launch_seconds" in compute else {}
+    return compute | {rate: scaled(compute[rate]) for rate in rates} | tables | launch
+
+
 def sent_bytes(devices: str) -> int:
     """Bytes that the loopback has sent, from the text of /proc/net/dev; the first eight columns are about receiving."""
     for line in devices.splitlines():
@@ -70,6 +99,10 @@ class Network:
         """Bytes that all processes in the namespace have sent so far, including headers."""
         return sent_bytes(run(*self.prefix(), "cat", "/proc/net/dev"))
 
+    def attained(self, size: int) -> float:
+        """Bytes per second of one connection that sends `size` bytes: what the limit and this machine allow."""
+        return size / float(run(*self.prefix(), sys.executable, "-m", "bench.loopback", str(size)))
+
 
 @contextlib.contextmanager
 def limited(rate: str) -> Iterator[Network]:
@@ -77,7 +110,7 @@ def limited(rate: str) -> Iterator[Network]:
     run("ip", "netns", "add", network.name)
     try:
         run(*network.prefix(), "ip", "link", "set", "lo", "up")
-        run(*network.prefix(), "tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", rate, *SHAPE)
+        run(*network.prefix(), "tc", "qdisc", "add", "dev", "lo", "root", "tbf", *shape(rate))
         yield network
     finally:
         run("ip", "netns", "delete", network.name)

@@ -1,8 +1,10 @@
 """A training step of PyTorch: in one process, or as one of the ranks that torchrun starts over Gloo.
 
 Eager, AdamW fused. With several ranks FSDP2 shards each layer, the embedding, and the last norm together with the head,
-as torchtitan does for Llama. With `--tensor-parallel N` DTensor's styles also split every layer over N ranks, and
-activations between the blocks along the sequence; logits and loss stay split over the vocabulary. Rank 0 prints JSON.
+as torchtitan does for Llama. With `--data DDP` DistributedDataParallel reduces gradients in buckets instead, and with
+`--data ZeRO-1` ZeroRedundancyOptimizer also divides the optimizer's states. With `--tensor-parallel N` DTensor's styles
+split every layer over N ranks, and activations between the blocks along the sequence; logits and loss stay split over
+the vocabulary. Rank 0 prints JSON.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from safetensors.torch import load_file
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import fully_shard
+from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.distributed.tensor import DTensor, Replicate, Shard
 from torch.distributed.tensor.parallel import (
     ColwiseParallel,
@@ -31,8 +34,11 @@ from torch.distributed.tensor.parallel import (
     loss_parallel,
     parallelize_module,
 )
+from torch.nn.parallel import DistributedDataParallel
 
 Tensors = dict[str, torch.Tensor]
+
+BUCKET_MIB = 25
 
 WHOLE, DIVIDED = Replicate(), Shard(1)
 LAYER_STYLES = {
@@ -127,20 +133,40 @@ def divide(model: Trained, mesh: DeviceMesh) -> None:
     fully_shard(model, mesh=mesh["dp"])
 
 
+def shared(model: Trained, data: str, mesh: DeviceMesh) -> nn.Module:
+    """The model whose parameters and gradients the ranks share as `data` says."""
+    if data == "ZeRO-3":
+        divide(model, mesh)
+        return model
+    return DistributedDataParallel(
+        model, process_group=mesh["dp"].get_group(), bucket_cap_mb=BUCKET_MIB, gradient_as_bucket_view=True
+    )
+
+
+def optimizer_of(model: nn.Module, data: str) -> torch.optim.Optimizer:
+    settings = {"lr": 3e-4, "weight_decay": 0.1, "fused": True}
+    if data == "ZeRO-1" and dist.is_initialized():
+        return ZeroRedundancyOptimizer(
+            model.parameters(), torch.optim.AdamW, parameters_as_bucket_view=True, **settings
+        )
+    return torch.optim.AdamW(model.parameters(), **settings)
+
+
 class Training:
     """The model with its optimizer on one rank, or on the only one."""
 
-    def __init__(self, model: Trained, inputs: Tensors, tensor_parallel: int) -> None:
-        self.model, self.inputs = model, inputs
+    def __init__(self, model: Trained, inputs: Tensors, tensor_parallel: int, data: str = "ZeRO-3") -> None:
+        self.model: nn.Module = model
+        self.inputs = inputs
         self.is_divided = tensor_parallel > 1
         if dist.is_initialized():
             mesh = init_device_mesh(
                 "cpu", (dist.get_world_size() // tensor_parallel, tensor_parallel), mesh_dim_names=("dp", "tp")
             )
-            divide(model, mesh)
+            self.model = shared(model, data, mesh)
             part = mesh["dp"].get_local_rank()
             self.inputs = {name: each.tensor_split(mesh["dp"].size())[part] for name, each in inputs.items()}
-        self.optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, weight_decay=0.1, fused=True)
+        self.optimizer = optimizer_of(self.model, data)
 
     def step(self) -> torch.Tensor:
         with loss_parallel() if self.is_divided else contextlib.nullcontext():
@@ -182,14 +208,17 @@ def main() -> None:
     parser.add_argument("--inputs", type=Path, required=True)
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--tensor-parallel", type=int, default=1)
+    parser.add_argument("--data", choices=("DDP", "ZeRO-1", "ZeRO-3"), default="ZeRO-3")
     arguments = parser.parse_args()
+    if arguments.tensor_parallel > 1 and arguments.data != "ZeRO-3":
+        parser.error("--tensor-parallel is for --data ZeRO-3 only")
     if "RANK" in os.environ:
         dist.init_process_group("gloo")
     ranks = dist.get_world_size() if dist.is_initialized() else 1
     torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) // ranks))
     inputs = load_file(arguments.inputs)
     model = Trained(reference.load(models.smollm2_8(*inputs["input_ids"].shape)).train())
-    training = Training(model, inputs, arguments.tensor_parallel)
+    training = Training(model, inputs, arguments.tensor_parallel, arguments.data)
     result = measure(training, arguments.steps)
     if not dist.is_initialized() or dist.get_rank() == 0:
         print(json.dumps(result))

@@ -52,11 +52,17 @@ def planned_bytes(report: dict, layout: Layout) -> int:
     return moved * layout.ranks // 2
 
 
-def measure_cluster(programs: Path, where: Path, layout: Layout, rate: str) -> Path:
-    """A cluster file: the computing of this machine with as many ranks, and a network of this rate."""
-    measured, limited = (where / f"{name}-{layout.ranks}.json" for name in ("measured", "limited"))
-    command = [str(programs / "meshplan-run"), "calibrate", "-n", str(layout.ranks), "-o", str(measured)]
+def calibrate(programs: Path, where: Path, ranks: int) -> Path:
+    """A cluster file of this machine with as many ranks."""
+    measured = where / f"measured-{ranks}.json"
+    command = [str(programs / "meshplan-run"), "calibrate", "-n", str(ranks), "-o", str(measured)]
     subprocess.run(command, check=True)
+    return measured
+
+
+def limited_cluster(measured: Path, rate: str) -> Path:
+    """A cluster file: the computing of `measured`, and a network of this rate."""
+    limited = measured.with_name(measured.name.replace("measured", "limited"))
     limited.write_text(json.dumps(limited_network.cluster_of(json.loads(measured.read_text()), rate), indent=2))
     return limited
 
@@ -153,7 +159,7 @@ def measure_limited(model: models.Model, programs: Path, where: Path, arguments:
     computing = tuple(Contestant("threads", layout) for layout in (DATA, BOTH))
     reports = {}
     for layout in (DATA, BOTH):
-        cluster = ["--cluster", str(measure_cluster(programs, where, layout, arguments.limit))]
+        cluster = ["--cluster", str(limited_cluster(calibrate(programs, where, layout.ranks), arguments.limit))]
         for solver in SOLVERS:
             compile_schedule(
                 model, programs, where, layout, *cluster, "--schedule", solver, "-o", layout.schedule(solver)

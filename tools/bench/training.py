@@ -28,9 +28,10 @@ class Layout:
     name: str
     ranks: int
     tensor_parallel: int = 1
+    data: str = "ZeRO-3"  # how ranks with different samples share parameters, gradients and optimizer
 
     def schedule(self, solver: str = SOLVER) -> str:
-        return f"{self.ranks}-ranks-{solver}.sched"
+        return f"{self.ranks}-ranks-{self.data}-{solver}.sched"
 
     @property
     def definitions(self) -> list[str]:
@@ -67,7 +68,7 @@ class Contestant:
         ranks = str(self.layout.ranks)
         if self.is_pytorch:
             step = ["-m", "bench.torch_step", "--inputs", "inputs.safetensors", "--steps", str(steps)]
-            step += ["--tensor-parallel", str(self.layout.tensor_parallel)]
+            step += ["--tensor-parallel", str(self.layout.tensor_parallel), "--data", self.layout.data]
             if self.layout == ONE:
                 return [sys.executable, *step]
             return [str(TORCHRUN), "--standalone", "--local-addr", "localhost", "--nproc-per-node", ranks, *step]
@@ -93,9 +94,17 @@ def result_of(report: dict) -> Result:
     return Result(seconds, report["losses"], max((rank["peak"] for rank in ranks), default=0))
 
 
-def run(contestant: Contestant, programs: Path, where: Path, steps: int, prefix: tuple[str, ...] = ()) -> Result:
-    """Runs a first step that is not measured, then `steps`. `prefix` is the beginning of the command."""
-    command = [*prefix, *contestant.command(programs, steps, limited=bool(prefix))]
+def run(
+    contestant: Contestant,
+    programs: Path,
+    where: Path,
+    steps: int,
+    prefix: tuple[str, ...] = (),
+    options: tuple[str, ...] = (),
+) -> Result:
+    """Runs a first step that is not measured, then `steps`. `prefix` is the beginning of the command, `options` are
+    added to its end."""
+    command = [*prefix, *contestant.command(programs, steps, limited=bool(prefix)), *options]
     # Gloo would otherwise look up the address of the machine's name.
     environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo"}
     done = subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True)

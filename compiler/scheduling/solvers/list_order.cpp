@@ -55,9 +55,9 @@ private:
   ListRules rules;
   Walker walker;
   llvm::ArrayRef<int64_t> urgency;
-  std::vector<unsigned> left; ///< dependencies of each operation that are not over
+  std::vector<unsigned> left;                     ///< dependencies of each operation that are not over
   std::optional<ReferenceMemory> referenceMemory; ///< under a limit
-  std::vector<Ready> ready; ///< for each lane
+  std::vector<Ready> ready;                       ///< for each lane
   IssueOrder result;
 };
 } // namespace

@@ -11,12 +11,12 @@ static void add(ClassBytes &sum, const ClassBytes &bytes, int64_t sign = 1) {
 }
 
 ReferenceMemory::ReferenceMemory(const Problem &problem, MemoryTracker &memory, llvm::ArrayRef<unsigned> reference)
-    : problem(problem), memory(memory), reference(reference), placeOf(reference.size()),
+    : problem(problem), memory(memory), reference(reference), positionOf(reference.size()),
       issuedAs(reference.size(), none), early(problem.rankClasses, 0), answers(reference.size()) {
   held.reserve(reference.size());
   MemoryTracker::Mark mark = memory.mark();
-  for (auto [place, operation] : llvm::enumerate(reference)) {
-    placeOf[operation] = place;
+  for (auto [position, operation] : llvm::enumerate(reference)) {
+    positionOf[operation] = position;
     memory.begin(operation);
     held.push_back(memory.bytesHeld());
     memory.end(operation);
@@ -26,17 +26,17 @@ ReferenceMemory::ReferenceMemory(const Problem &problem, MemoryTracker &memory, 
 
 /// If true, the rest of the reference fits after the operation; if false, it may fit as well.
 bool ReferenceMemory::surelyFits(unsigned operation) const {
-  size_t own = placeOf[operation];
+  size_t own = positionOf[operation];
   ClassBytes more = early;
   add(more, memory.bytesMade(operation));
-  for (size_t place = front, end = endWith(operation); place < end; ++place) {
-    if (place == own || isIssued(place)) {
-      if (place == own || issuedAs[reference[place]] >= known)
-        add(more, memory.bytesMade(reference[place]), -1);
+  for (size_t position = front, end = endWith(operation); position < end; ++position) {
+    if (position == own || isIssued(position)) {
+      if (position == own || issuedAs[reference[position]] >= known)
+        add(more, memory.bytesMade(reference[position]), -1);
       continue;
     }
     for (size_t rankClass = 0; rankClass < more.size(); ++rankClass)
-      if (held[place][rankClass] + more[rankClass] > problem.memoryLimit[rankClass])
+      if (held[position][rankClass] + more[rankClass] > problem.memoryLimit[rankClass])
         return false;
   }
   return true;
@@ -53,14 +53,14 @@ bool ReferenceMemory::walk(unsigned operation, llvm::ArrayRef<unsigned> inFlight
   size_t end = endWith(operation);
   walked.resize(end - front);
   walkedWith = operation;
-  for (size_t place = front; place < end && walkedWith; ++place) {
-    unsigned next = reference[place];
-    if (next == operation || isIssued(place))
+  for (size_t position = front; position < end && walkedWith; ++position) {
+    unsigned next = reference[position];
+    if (next == operation || isIssued(position))
       continue;
     if (!memory.fits(next))
       walkedWith.reset();
     memory.begin(next);
-    walked[place - front] = memory.bytesHeld();
+    walked[position - front] = memory.bytesHeld();
     memory.end(next);
   }
   memory.undo(mark);
@@ -68,7 +68,7 @@ bool ReferenceMemory::walk(unsigned operation, llvm::ArrayRef<unsigned> inFlight
 }
 
 bool ReferenceMemory::allows(unsigned operation, llvm::ArrayRef<unsigned> inFlight) {
-  if (placeOf[operation] > front + mostAhead)
+  if (positionOf[operation] > front + mostAhead)
     return false;
   Answer &answer = answers[operation];
   // Operations end, but all are over where the rest of the reference is considered: only another issue changes it.
@@ -83,9 +83,9 @@ void ReferenceMemory::issue(unsigned operation) {
   add(early, memory.bytesMade(operation));
   reached = end;
   if (walkedWith == operation) {
-    for (size_t place = front; place < end; ++place)
-      if (!isIssued(place))
-        held[place] = std::move(walked[place - front]);
+    for (size_t position = front; position < end; ++position)
+      if (!isIssued(position))
+        held[position] = std::move(walked[position - front]);
     known = issued;
     early.assign(early.size(), 0);
   }

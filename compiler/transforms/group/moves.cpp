@@ -5,8 +5,8 @@
 
 using namespace mlir;
 
-/// As Operation::moveBefore, which makes MLIR number all operations of the block again when the next one is asked whether
-/// it comes before another; an operation that is inserted gets a number between its neighbours.
+/// As Operation::moveBefore, which makes MLIR number all operations of the block again when the next one is asked
+/// whether it comes before another; an operation that is inserted gets a number between its neighbours.
 static void insertBefore(Operation *op, Block::iterator place) {
   Block *block = op->getBlock();
   op->remove();

@@ -181,8 +181,9 @@ struct Problem {
   std::vector<Link> links;
   int64_t cores = 0; ///< of the rank, in thousandths; 0 if operations do not share any
   OverlapSpeed overlapSpeed;
-  int64_t issueTime = 0;     ///< nanoseconds in which the host issues an operation that takes time
-  bool hostComputes = false; ///< the host's thread is the compute lane: it issues what it starts in the time of the lane
+  int64_t issueTime = 0; ///< nanoseconds in which the host issues an operation that takes time
+  bool hostComputes =
+      false; ///< the host's thread is the compute lane: it issues what it starts in the time of the lane
   std::vector<Communicator> communicators;
   std::vector<Buffer> buffers;
   /// In an order that respects their dependencies.

@@ -64,14 +64,15 @@ void CopyLane::work() {
 }
 
 std::unique_ptr<PendingCopy> CopyLane::enqueue(const Tensor &from, const Tensor &into) {
+  // Before something is queued: a thread that cannot be created would leave a copy for which its owner waits forever.
+  if (!worker.joinable())
+    worker = std::thread([this] { work(); });
   auto copy = std::make_unique<HostCopy>(*this, from, into);
   {
     std::lock_guard lock(mutex);
     queue.push_back(copy.get());
   }
   changed.notify_all();
-  if (!worker.joinable())
-    worker = std::thread([this] { work(); });
   return copy;
 }
 

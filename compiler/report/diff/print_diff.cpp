@@ -158,6 +158,8 @@ static void printTime(const ReportDiff &diff, raw_ostream &stream) {
   table.add("exposed communication", diff.exposedTime);
   if (diff.exposedCopyTime.before != 0 || diff.exposedCopyTime.after != 0)
     table.add("exposed copies with the host", diff.exposedCopyTime);
+  if (diff.hostWaitTime.before != 0 || diff.hostWaitTime.after != 0)
+    table.add("waiting for the host", diff.hostWaitTime);
   table.add("whole", diff.stepTime);
   table.print(stream);
 }

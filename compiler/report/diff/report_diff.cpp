@@ -143,6 +143,7 @@ ReportDiff meshplan::compareReports(const Report &before, const Report &after) {
   diff.copyTime = {before.time.copies, after.time.copies};
   diff.exposedTime = {before.time.exposed, after.time.exposed};
   diff.exposedCopyTime = {before.time.exposedCopies, after.time.exposedCopies};
+  diff.hostWaitTime = {before.time.waitsForHost, after.time.waitsForHost};
   diff.stepTime = {before.time.step, after.time.step};
   return diff;
 }

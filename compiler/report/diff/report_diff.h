@@ -59,7 +59,7 @@ struct ReportDiff {
   Change<int64_t> hostPeakBytes;                                                    ///< in host memory
   MachineReport machine;                                                            ///< of both reports
   /// Estimates in nanoseconds.
-  Change<int64_t> computeTime, communicationTime, copyTime, exposedTime, exposedCopyTime, stepTime;
+  Change<int64_t> computeTime, communicationTime, copyTime, exposedTime, exposedCopyTime, hostWaitTime, stepTime;
 };
 
 /// The reasons why the two reports are of different models: parameters that only one has, or that have different

@@ -84,7 +84,7 @@ static Error checkSizes(const Problem &problem) {
     return Error::success();
   };
   for (const Buffer &buffer : problem.buffers)
-    if (Error error = check(buffer.bytes, "buffer '" + buffer.name + "'"))
+    if (Error error = check(buffer.bytes, Twine("buffer '") + buffer.name + "'"))
       return error;
   for (auto [name, bytes] : {std::pair("handover", &problem.handover), {"memory limit", &problem.memoryLimit}})
     if (!bytes->empty())
@@ -92,7 +92,7 @@ static Error checkSizes(const Problem &problem) {
         return error;
   for (const Operation &operation : problem.operations)
     if (!operation.workspace.empty())
-      if (Error error = check(operation.workspace, "workspace of operation '" + operation.name + "'"))
+      if (Error error = check(operation.workspace, Twine("workspace of operation '") + operation.name + "'"))
         return error;
   return Error::success();
 }
@@ -115,18 +115,21 @@ static Error checkTimes(const Problem &problem) {
     if (Error error = check(value, least, most, name))
       return error;
   for (const Operation &operation : problem.operations) {
-    auto own = [&](const char *name) { return "operation '" + operation.name + "' has " + name; };
-    if (Error error = check(operation.duration, 0, mostTime, own("the duration")))
+    // Names are written out only for a message.
+    auto checkOwn = [&](int64_t value, int64_t most, const char *name) {
+      return check(value, 0, most, Twine("operation '") + operation.name + "' has " + name);
+    };
+    if (Error error = checkOwn(operation.duration, mostTime, "the duration"))
       return error;
-    if (Error error = check(operation.latency, 0, mostTime, own("the latency")))
+    if (Error error = checkOwn(operation.latency, mostTime, "the latency"))
       return error;
-    if (Error error = check(operation.cores, 0, problem.cores, own("a number of cores of")))
+    if (Error error = checkOwn(operation.cores, problem.cores, "a number of cores of"))
       return error;
     for (const Transfer &transfer : operation.transfers) {
-      if (Error error = check(transfer.bytes, 0, mostBytes, own("a transfer of")))
+      if (Error error = checkOwn(transfer.bytes, mostBytes, "a transfer of"))
         return error;
-      if (Error error = check(timeOnLink(transfer.bytes, problem.links[transfer.link].bytesPerSecond), 0, mostTime,
-                              own("a transfer time of")))
+      if (Error error = checkOwn(timeOnLink(transfer.bytes, problem.links[transfer.link].bytesPerSecond), mostTime,
+                                 "a transfer time of"))
         return error;
     }
   }

@@ -2,6 +2,7 @@
 
 #include "compiler/scheduling/solvers/list_order.h"
 #include "compiler/scheduling/solvers/random.h"
+#include "compiler/scheduling/solvers/reference_memory.h"
 #include "llvm/ADT/STLExtras.h"
 #include <limits>
 #include <set>
@@ -32,14 +33,9 @@ static std::vector<int64_t> criticalPaths(const CostTable &costs, const Dependen
   return paths;
 }
 
-/// Under a memory limit: how many of the most urgent operations of a lane are considered, and how many operations of
-/// the reference one may be issued before its turn. They bound the time for each operation.
-static constexpr size_t mostTried = 8, mostAhead = 256;
-
-static void add(ClassBytes &sum, const ClassBytes &bytes, int64_t sign = 1) {
-  for (auto [total, part] : llvm::zip_equal(sum, bytes))
-    total += sign * part;
-}
+/// Under a memory limit: how many of the most urgent operations of a lane are considered. Bounds the time for each
+/// operation.
+static constexpr size_t mostTried = 8;
 
 namespace {
 class ListScheduler {
@@ -58,31 +54,20 @@ private:
   void wait(unsigned operation);
   void waitForWhatIsOver();
   bool canIssue(unsigned operation);
-  bool surelyFollowsReference(unsigned issued);
-  bool canFollowReference(unsigned issued);
-  void reach(unsigned operation);
   std::optional<unsigned> nextToRun();
   void fillLanes(std::optional<unsigned> run);
   std::optional<unsigned> nextToStart(unsigned lane, std::optional<unsigned> run);
   unsigned nextOver() const;
-  void followReference();
 
   const Problem &problem;
   const CostTable &costs;
   const DependencyTable &dependencies;
-  llvm::ArrayRef<unsigned> reference;
   ListRules rules;
   Walker walker;
   llvm::ArrayRef<int64_t> urgency;
-  std::vector<unsigned> left; ///< dependencies of each operation that are not over
-  std::vector<unsigned> placeInReference;
-  size_t issuedOfReference = 0; ///< operations of `reference` before this one are issued
-  size_t reached = 0;           ///< operations of `reference` from this one on are not issued
-  /// Under a limit: the bytes that all operations of the reference before an index add while they run, and those that
-  /// the operations before `reached` add that are not issued.
-  std::vector<ClassBytes> added;
-  ClassBytes skipped;
-  std::vector<Ready> ready; ///< for each lane
+  std::vector<unsigned> left;                     ///< dependencies of each operation that are not over
+  std::optional<ReferenceMemory> referenceMemory; ///< under a limit
+  std::vector<Ready> ready;                       ///< for each lane
   IssueOrder result;
 };
 } // namespace
@@ -105,19 +90,10 @@ std::vector<int64_t> meshplan::scheduling::urgenciesOf(const CostTable &costs, c
 
 ListScheduler::ListScheduler(const Problem &problem, const CostTable &costs, const DependencyTable &dependencies,
                              llvm::ArrayRef<unsigned> reference, llvm::ArrayRef<int64_t> urgency, ListRules rules)
-    : problem(problem), costs(costs), dependencies(dependencies), reference(reference), rules(rules),
-      walker(problem, costs, dependencies), urgency(urgency), left(problem.operations.size()),
-      placeInReference(problem.operations.size()), ready(problem.lanes.size()) {
-  for (auto [place, operation] : llvm::enumerate(reference))
-    placeInReference[operation] = place;
-  if (walker.bytes().isLimited()) {
-    skipped.assign(problem.rankClasses, 0);
-    added.push_back(skipped);
-    for (unsigned operation : reference) {
-      added.push_back(added.back());
-      add(added.back(), walker.bytes().bytesWhileRunning(operation));
-    }
-  }
+    : problem(problem), costs(costs), dependencies(dependencies), rules(rules), walker(problem, costs, dependencies),
+      urgency(urgency), left(problem.operations.size()), ready(problem.lanes.size()) {
+  if (walker.bytes().isLimited())
+    referenceMemory.emplace(problem, walker.bytes(), reference);
   for (unsigned index = 0; index < left.size(); ++index) {
     left[index] = dependencies.before[index].size();
     if (left[index] == 0)
@@ -140,7 +116,8 @@ void ListScheduler::issue(unsigned operation) {
   (void)fits;
   ready[costs.operations[operation].lane].erase({urgency[operation], operation});
   result.operations.push_back(operation);
-  reach(operation);
+  if (referenceMemory)
+    referenceMemory->issue(operation);
   for (Step step : walker.steps().drop_front(before))
     if (step.kind != StepKind::start)
       setOver(step.index);
@@ -157,68 +134,9 @@ void ListScheduler::waitForWhatIsOver() {
       wait(operation);
 }
 
-/// Notes that an operation is issued.
-void ListScheduler::reach(unsigned operation) {
-  size_t place = placeInReference[operation];
-  if (walker.bytes().isLimited() && place < reached) {
-    add(skipped, walker.bytes().bytesWhileRunning(operation), -1);
-  } else if (walker.bytes().isLimited()) {
-    add(skipped, added[place]);
-    add(skipped, added[reached], -1);
-  }
-  reached = std::max(reached, place + 1);
-}
-
-/// If true, canFollowReference() is as well. Counts what the skipped operations of the reference allocate and
-/// nothing that is freed, so it takes no walk. This decides almost always, because most of a program is far from its
-/// peak.
-bool ListScheduler::surelyFollowsReference(unsigned issued) {
-  const MemoryTracker &memory = walker.bytes();
-  size_t place = placeInReference[issued];
-  ClassBytes bytes = skipped;
-  if (place >= reached) {
-    add(bytes, added[place + 1]);
-    add(bytes, added[reached], -1);
-  }
-  return memory.fits(bytes);
-}
-
-/// True if the rest of the reference fits into memory after `issued` and everything in flight is over.
-bool ListScheduler::canFollowReference(unsigned issued) {
-  MemoryTracker &memory = walker.bytes();
-  for (unsigned operation : walker.inFlight())
-    memory.end(operation);
-  // After the last issued operation of the reference, memory is what the reference has there.
-  size_t end = std::max<size_t>(reached, placeInReference[issued] + 1);
-  for (size_t place = issuedOfReference; place < end; ++place) {
-    unsigned operation = reference[place];
-    if (operation == issued || walker.isIssued(operation))
-      continue;
-    if (!memory.fits(operation))
-      return false;
-    memory.begin(operation);
-    memory.end(operation);
-  }
-  return true;
-}
-
 /// True if the operation fits now without a wait, and the rest can follow the reference after it.
 bool ListScheduler::canIssue(unsigned operation) {
-  MemoryTracker &memory = walker.bytes();
-  if (!memory.isLimited())
-    return true;
-  while (issuedOfReference < reference.size() && walker.isIssued(reference[issuedOfReference]))
-    ++issuedOfReference;
-  if (!memory.fits(operation) || placeInReference[operation] > issuedOfReference + mostAhead)
-    return false;
-  if (surelyFollowsReference(operation))
-    return true;
-  MemoryTracker::Mark mark = memory.mark();
-  memory.begin(operation);
-  memory.end(operation);
-  bool canFollow = canFollowReference(operation);
-  memory.undo(mark);
-  return canFollow;
+  return !referenceMemory || (walker.bytes().fits(operation) && referenceMemory->allows(operation, walker.inFlight()));
 }
 
 std::optional<unsigned> ListScheduler::nextToRun() {
@@ -285,13 +203,6 @@ unsigned ListScheduler::nextOver() const {
   return next->second;
 }
 
-/// Nothing that is ready fits: issues the next operation of the reference alone.
-void ListScheduler::followReference() {
-  while (walker.isIssued(reference[issuedOfReference]))
-    ++issuedOfReference;
-  issue(reference[issuedOfReference]);
-}
-
 IssueOrder ListScheduler::solve() {
   while (result.operations.size() < problem.operations.size()) {
     waitForWhatIsOver();
@@ -304,8 +215,8 @@ IssueOrder ListScheduler::solve() {
       continue; // what was started may have changed what is ready
     else if (!walker.inFlight().empty())
       wait(nextOver());
-    else
-      followReference();
+    else // nothing that is ready fits
+      issue(referenceMemory->next());
   }
   walker.finish();
   result.steps = walker.steps();

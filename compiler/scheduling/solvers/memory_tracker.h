@@ -23,10 +23,9 @@ public:
 
   /// True if an operation may begin now.
   bool fits(unsigned operation) const { return !isLimited() || fits(needs[operation].atBegin); }
-  /// True if so many bytes more than now keep to the limit.
-  bool fits(const ClassBytes &added) const;
-  /// Bytes that an operation adds while it runs. Only under a limit.
-  const ClassBytes &bytesWhileRunning(unsigned operation) const { return needs[operation].atBegin; }
+  /// Bytes of what an operation produces, and those that are held now. Only under a limit.
+  const ClassBytes &bytesMade(unsigned operation) const { return needs[operation].afterwards; }
+  const ClassBytes &bytesHeld() const { return held; }
   void begin(unsigned operation);
   /// Ends the operation and frees the buffers that no operation uses from now on.
   void end(unsigned operation);
@@ -47,6 +46,9 @@ public:
   void undo(const Mark &mark);
 
 private:
+  /// True if so many bytes more than now keep to the limit.
+  bool fits(const ClassBytes &added) const;
+
   /// What an operation adds to the bytes that are held.
   struct Need {
     ClassBytes atBegin;                      ///< while it runs

@@ -5,6 +5,14 @@
 
 using namespace mlir;
 
+/// As Operation::moveBefore, which makes MLIR number all operations of the block again when the next one is asked
+/// whether it comes before another; an operation that is inserted gets a number between its neighbours.
+static void insertBefore(Operation *op, Block::iterator place) {
+  Block *block = op->getBlock();
+  op->remove();
+  block->getOperations().insert(place, op);
+}
+
 static bool isAfter(Operation *op, Operation *place) { return op != place && !op->isBeforeInBlock(place); }
 
 static void moveProducersUp(Operation *op, Operation *place) {
@@ -12,7 +20,7 @@ static void moveProducersUp(Operation *op, Operation *place) {
     if (Operation *producer = operand.getDefiningOp(); producer && isAfter(producer, place)) {
       // Depth first: a producer of the producer must come before it.
       moveProducersUp(producer, place);
-      producer->moveBefore(place);
+      insertBefore(producer, place->getIterator());
     }
 }
 
@@ -24,7 +32,7 @@ void meshplan::moveUp(ArrayRef<Operation *> ops, Operation *place) {
   for (Operation *op : moved)
     moveProducersUp(op, place);
   for (Operation *op : moved)
-    op->moveBefore(place);
+    insertBefore(op, place->getIterator());
 }
 
 bool meshplan::moveDown(Operation *op, Operation *place) {
@@ -43,11 +51,9 @@ bool meshplan::moveDown(Operation *op, Operation *place) {
   // Readers follow in their old order, which satisfies the dependences among them.
   SmallVector<Operation *> ordered = readers.takeVector();
   llvm::sort(ordered, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
-  op->moveBefore(place);
-  Operation *last = place;
-  for (Operation *reader : ordered) {
-    reader->moveAfter(last);
-    last = reader;
-  }
+  insertBefore(op, place->getIterator());
+  Block::iterator next = std::next(place->getIterator());
+  for (Operation *reader : ordered)
+    insertBefore(reader, next);
   return true;
 }

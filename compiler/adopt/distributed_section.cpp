@@ -280,8 +280,8 @@ void DistributedReader::takeOverlap() {
     return;
   addData(overlapsGradients && overlapsParameters ? "overlap gradients, parameters"
           : overlapsGradients                     ? "overlap gradients"
-          : overlapsParameters ? "overlap parameters"
-                               : "overlap none",
+          : overlapsParameters                    ? "overlap parameters"
+                                                  : "overlap none",
           *overlaps.front());
 }
 

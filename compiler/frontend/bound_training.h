@@ -56,7 +56,7 @@ struct BoundData {
   /// Without sharded parameters: new parameters are gathered beside the forward pass of the next step. A rank then
   /// stores its shards of what is trained.
   bool overlapParameters = false;
-  int64_t prefetch = 0; ///< units gathered ahead; 0 if parameters do not overlap, else 1 unless stated
+  int64_t prefetch = 0;             ///< units gathered ahead; 0 if parameters do not overlap, else 1 unless stated
   std::optional<ReduceTime> reduce; ///< none: each if gradients are sharded, else last
   AverageTime average = AverageTime::InCollective;
   bool contiguousParameters = false; ///< coalesced tensors share one buffer; then transfers are coalesced
@@ -70,7 +70,7 @@ struct BoundData {
   /// True if new parameters are gathered beside the next forward pass, though the block does not shard parameters.
   bool gathersInStep() const { return overlapParameters && !llvm::is_contained(shard, DataKind::Parameters); }
 
-  OptionRanges ranges;      ///< of the first option of each name
+  OptionRanges ranges; ///< of the first option of each name
   SourceRange range;
 };
 

@@ -83,7 +83,7 @@ private:
 
   const Instances &instances;
   const Problem &problem;
-  std::vector<bool> isDeferred; ///< by step
+  std::vector<bool> isDeferred;       ///< by step
   bool isFirst = true, isLast = true; ///< the instance that is appended
   /// By buffer: its value now, of a permanent one.
   std::vector<std::optional<unsigned>> current;

@@ -64,12 +64,12 @@ private:
   LogicalResult verifyEnd();
 
   ProgramOp program;
-  SmallVector<Operation *> deferred; ///< steps, in their order
-  bool hasFirst = false;             ///< there are steps `when first`
+  SmallVector<Operation *> deferred;  ///< steps, in their order
+  bool hasFirst = false;              ///< there are steps `when first`
   bool isFirst = true, isLast = true; ///< the instance that is walked
-  bool isResuming = false;           ///< the step is one of the instance before
-  size_t resumed = 0;                ///< of `deferred`
-  DenseMap<Value, unsigned> left;    ///< by value: steps that use it, of the instance before, to be resumed
+  bool isResuming = false;            ///< the step is one of the instance before
+  size_t resumed = 0;                 ///< of `deferred`
+  DenseMap<Value, unsigned> left;     ///< by value: steps that use it, of the instance before, to be resumed
   SmallVector<int64_t> meshSizes;
   llvm::StringMap<CommunicatorOp> communicators;
   llvm::StringSet<> streams;
@@ -178,8 +178,7 @@ LogicalResult ProgramVerifier::verify(bool isFirstInstance, bool isLastInstance)
   return success();
 }
 
-template <typename OpType>
-static void eraseIf(DenseMap<Value, OpType> &map, function_ref<bool(Value, OpType)> isOver) {
+template <typename OpType> static void eraseIf(DenseMap<Value, OpType> &map, function_ref<bool(Value, OpType)> isOver) {
   SmallVector<Value> over;
   for (auto [value, step] : map)
     if (isOver(value, step))
@@ -222,7 +221,8 @@ LogicalResult ProgramVerifier::verifyResume(ResumeOp resume) {
 /// From here on the instance that is walked may make the values of a resumed step again.
 LogicalResult ProgramVerifier::takeBack(Operation &step) {
   if (auto wait = dyn_cast<WaitOp>(step))
-    eraseIf<Operation *>(overwritten, [&](Value, Operation *writer) { return writer == wait.getToken().getDefiningOp(); });
+    eraseIf<Operation *>(overwritten,
+                         [&](Value, Operation *writer) { return writer == wait.getToken().getDefiningOp(); });
   for (Value value : neededBy(step)) {
     if (isMadeFirst(value) || --left[value] != 0)
       continue;
@@ -450,7 +450,8 @@ LogicalResult ProgramVerifier::verifyLayout(Operation &step, ShardedTensorType t
 }
 
 LogicalResult ProgramVerifier::verifyInFlight(Operation &step, int64_t sequence, Value token) {
-  // Without gaps but for steps that other instances have: the wait finds its start by this number, and all ranks count alike.
+  // Without gaps but for steps that other instances have: the wait finds its start by this number, and all ranks count
+  // alike.
   if (isFirst && isLast && sequence != nextSequence) // P6
     return step.emitOpError() << "has sequence number " << sequence << ", the next one is " << nextSequence;
   ++nextSequence;

@@ -59,7 +59,8 @@ public:
 
   /// True if a later instance depends on what an earlier one has left to it.
   bool isLinked() const {
-    return !deferred.instructions.empty() || std::find(isMadeFirst.begin(), isMadeFirst.end(), true) != isMadeFirst.end();
+    return !deferred.instructions.empty() ||
+           std::find(isMadeFirst.begin(), isMadeFirst.end(), true) != isMadeFirst.end();
   }
 
 private:
@@ -102,10 +103,10 @@ private:
   const artifact::Program &program;
   bool isFirst = true, isLast = true; // the instance that is walked
   std::vector<State> states;
-  std::vector<int32_t> readers; // collectives and copies in flight that read the value
-  std::vector<bool> isGiven;    // no instruction produces the value
-  std::vector<bool> outlives;   // given and no accumulator, or a view of such a value
-  std::vector<bool> isNext;     // the next value of an accumulator
+  std::vector<int32_t> readers;  // collectives and copies in flight that read the value
+  std::vector<bool> isGiven;     // no instruction produces the value
+  std::vector<bool> outlives;    // given and no accumulator, or a view of such a value
+  std::vector<bool> isNext;      // the next value of an accumulator
   std::vector<bool> isMadeFirst; // by an instruction of the first instance
   /// A collective or a copy in flight: what it reads and what it gives.
   struct Flight {

@@ -132,8 +132,8 @@ private:
   std::vector<artifact::When> when; // by index into `program`: the instances that run it at this index
   DeferredInstructions deferred;
   std::vector<bool> isMadeFirst; // by index into Program.values: the first instance makes it for all
-  std::vector<size_t> resumes; // by index into `program`: how many deferred steps of the instance before it runs
-  size_t firstUpdate = 0;      // index into `program`
+  std::vector<size_t> resumes;   // by index into `program`: how many deferred steps of the instance before it runs
+  size_t firstUpdate = 0;        // index into `program`
   std::vector<const artifact::Update *> updates, accumulations; // all, and those of accumulators
   std::function<Status()> updatesBegin;
   Settings settings;

@@ -93,8 +93,7 @@ std::vector<int64_t> meshplan::scheduling::urgenciesOf(const CostTable &costs, c
   for (auto [place, operation] : llvm::enumerate(reference))
     urgency[operation] = place;
   if (rules.urgency != Urgency::reference)
-    for (auto [own, path] :
-         llvm::zip_equal(urgency, criticalPaths(costs, dependencies, reference, rules.urgency)))
+    for (auto [own, path] : llvm::zip_equal(urgency, criticalPaths(costs, dependencies, reference, rules.urgency)))
       own = -path;
   Random random(rules.disturbance);
   if (rules.disturbance != 0)

@@ -14,7 +14,7 @@ enum class Urgency {
   /// The same as criticalPath, where an asynchronous operation is followed by those of its lane that come later in the
   /// reference: what a lane has left to transfer, in whatever order, cannot take less time.
   lanes,
-  reference,    ///< what comes first in the order that fits into memory
+  reference, ///< what comes first in the order that fits into memory
 };
 
 /// How list scheduling chooses.

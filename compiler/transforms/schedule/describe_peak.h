@@ -9,7 +9,7 @@
 
 namespace meshplan {
 
-/// What a rank holds at its peak, by tensor and module. `held` has indices of the projection's problem.
+/// The tensors that a rank holds at its peak, by tensor and module. `held` has indices of the projection's problem.
 sched::PeakAttr describePeak(mlir::func::FuncOp function, const ProjectedFunction &projection,
                              const scheduling::HeldAtPeak &held);
 

@@ -551,10 +551,9 @@ void ProgramWriter::write(ArrayRef<scheduling::InstanceTimes> times) {
   ArrayAttr devices;
   if (plan::roleOf(function) == base::ProgramRole::reference)
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
-  auto program =
-      sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices,
-                               memoryOf(), timeOf(times), plan::opAttr<plan::attr::Timeline>(function),
-                               plan::opAttr<plan::attr::Guard>(function), peakOf());
+  auto program = sched::ProgramOp::create(
+      builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices, memoryOf(), timeOf(times),
+      plan::opAttr<plan::attr::Timeline>(function), plan::opAttr<plan::attr::Guard>(function), peakOf());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();

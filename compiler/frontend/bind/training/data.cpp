@@ -317,7 +317,7 @@ void DataReader::reportUnsharded(const Option &option) const {
   if (shardOption != nullptr)
     error.note(shardOption->range, "the block shards this");
   error.help("write 'shard parameters, gradients, optimizer" + overText() + "', or " +
-             (isOverlap && data.overlapGradients           ? "'overlap gradients'"
+             (isOverlap && data.overlapGradients          ? "'overlap gradients'"
               : isKeep || isOverlap || data.shard.empty() ? "remove '" + option.text + "'"
                                                           : "add 'overlap parameters'"));
 }

@@ -195,7 +195,10 @@ BlockArgument OptimizerStep::addArgument(RankedTensorType type, ArrayRef<NamedAt
 }
 
 Value OptimizerStep::setting(const Twine &name, double value, base::RateScheduleAttr schedule) {
-  return settingArgument(step, name.str(), value, /*isPlaced=*/true, statement.getLoc(), schedule);
+  Value &argument = settings[name.str()];
+  if (!argument)
+    argument = settingArgument(step, name.str(), value, /*isPlaced=*/true, statement.getLoc(), schedule);
+  return argument;
 }
 
 /// Groups with a learning rate of their own have a setting of their own.

@@ -4,6 +4,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_OPTIMIZER_STEP_H
 
 #include "compiler/transforms/differentiate/numeric_guard.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace meshplan {
 
@@ -74,8 +75,9 @@ private:
   mlir::OpBuilder builder;
   NumericGuard guard;
   llvm::SmallVector<Update> updates;
-  mlir::Value factor;    ///< factor of all gradients, or null
-  mlir::Value nonfinite; ///< number of non-finite elements of all gradients, or null
+  llvm::StringMap<mlir::Value> settings; ///< to search all arguments once for each and not for each parameter
+  mlir::Value factor;                    ///< factor of all gradients, or null
+  mlir::Value nonfinite;                 ///< number of non-finite elements of all gradients, or null
   llvm::SmallVector<std::pair<mlir::Value, mlir::BlockArgument>> results;
 };
 

@@ -4,6 +4,7 @@
 #include "compiler/scheduling/choices.h"
 #include "compiler/scheduling/memory_profile.h"
 #include "compiler/scheduling/simulate.h"
+#include "compiler/scheduling/solvers/list_order.h"
 #include "compiler/scheduling/solvers/repeated_blocks.h"
 #include "compiler/scheduling/solvers/walker.h"
 #include "test/lib/problem/exact.h"
@@ -37,6 +38,30 @@ static ClassBytes serialPeak(Problem problem) {
   for (Operation &operation : problem.operations)
     operation.blocking = true;
   return {profileMemory(problem, llvm::cantFail(programOrder(problem))).peaks[0].bytes};
+}
+
+// `g1` begins the shorter chain, but all that the lane has to transfer waits for it.
+TEST(Urgency, ACollectiveIsFollowedByWhatItsLaneHasLeft) {
+  ProblemText text = parse(R"(
+lane compute
+lane dp collectives
+link wire 1000000000
+communicator dp 0:(1)2
+buffer a 1
+buffer b 1
+buffer c 1
+operation g1 on compute duration 10 writes a
+operation g2 on compute duration 10 writes b
+operation chain on compute duration 20 reads b writes c
+operation r1 on dp over dp moves wire 50 reads a
+operation r2 on dp over dp moves wire 50 reads c
+)");
+  CostTable costs(text.problem);
+  DependencyTable dependencies(text.problem);
+  std::vector<unsigned> reference{0, 1, 2, 3, 4};
+  EXPECT_THAT(urgenciesOf(costs, dependencies, reference, {Urgency::criticalPath}),
+              ElementsAre(-60, -80, -70, -50, -50));
+  EXPECT_THAT(urgenciesOf(costs, dependencies, reference, {Urgency::lanes}), ElementsAre(-110, -80, -70, -100, -50));
 }
 
 TEST(Solvers, HaveNames) {

@@ -60,14 +60,15 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
     other ranks, such as the reference on one rank.
 
     The `timeline` lists what one run of the program consists of, in order; without it, the program once. It ends with
-    the instances of the program itself. The other programs in it have the role `microbatch`, and run nowhere else. An instance of
-    microbatch m has m as the setting `microbatch`; the microbatches of each program are 0, 1, ... in this order.
+    the instances of the program itself. The other programs in it have the role `microbatch`, and run nowhere else. An
+    instance of microbatch m has m as the setting `microbatch`; the microbatches of each program are 0, 1, ... in this
+    order.
 
     One body serves all instances: steps `when first` run only in the first one, and what they make is there for all
     until the last one frees it. Steps `when last` run only in the last one. The last one also runs steps `when
     deferred` where they stand; those of an instance before it run in the next one, where a `sched.resume` is.
-    Accumulators have the values of their updates after every instance, or after what it has deferred; other updates and outputs are
-    those of the last one.
+    Accumulators have the values of their updates after every instance, or after what it has deferred; other updates and
+    outputs are those of the last one.
 
     A `guard` says what follows from the output `nonfinite`.
   }];
@@ -127,8 +128,8 @@ def Sched_StateOp : Sched_Step<"state"> {
   let summary = "an optimizer state of a parameter, or an accumulator";
   let description = [{
     All zeros before the first step, or with `copies` a copy of the parameter. `parameter` is the first name of a
-    parameter of the same program. A state without a parameter is an accumulator: it is zeros at the beginning of each step, or with
-    `scratch` undefined, and may be partial. With `host` the state is in host memory instead of on the device.
+    parameter of the same program. A state without a parameter is an accumulator: it is zeros at the beginning of each
+    step, or with `scratch` undefined, and may be partial. With `host` the state is in host memory instead of on the device.
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<StrAttr>:$parameter, UnitAttr:$copies, UnitAttr:$scratch,
                        UnitAttr:$host);

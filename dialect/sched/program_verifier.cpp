@@ -16,12 +16,13 @@
 //   W2              of what outlives them, instances before the last one change accumulators only
 //   W6, W7, W8      what an instance defers is resumed, once, before its values are defined by the next one
 //   W9              what the first instance makes for all, none of the others changes, and the last one frees
-//   W5, P14 to P19  `when` and timelines mean something
-//   P20 to P25      declarations are those that the loader of the artifact accepts
+//   W5              `when` means something
+//
+// What is not decided by the order of steps has verifiers of its own (program_rules.h).
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/sched/sched.h"
+#include "dialect/sched/program_rules.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -74,7 +75,6 @@ private:
   SmallVector<int64_t> meshSizes;
   llvm::StringMap<CommunicatorOp> communicators;
   llvm::StringSet<> streams;
-  llvm::StringSet<> parameters; ///< by first name
   DenseSet<Type> knownLayouts;
   int64_t nextSequence = 0;
   /// The free of each value that has been freed.
@@ -125,8 +125,6 @@ ProgramVerifier::ProgramVerifier(ProgramOp program) : program(program), meshSize
     else if (auto stream = dyn_cast<StreamOp>(op))
       streams.insert(stream.getSymName());
   }
-  for (auto parameter : program.getBody().getOps<ParameterOp>())
-    parameters.insert(cast<StringAttr>(parameter.getNames()[0]).getValue());
   for (Operation &step : program.getBody().front())
     if (whenOf(&step) == base::When::deferred)
       deferred.push_back(&step);
@@ -323,10 +321,6 @@ LogicalResult ProgramVerifier::verifyNames(Operation &step) {
   auto communicator = step.getAttrOfType<FlatSymbolRefAttr>("communicator");
   if (communicator && !communicators.contains(communicator.getValue())) // P4
     return step.emitOpError() << "uses the unknown communicator " << communicator;
-  auto state = dyn_cast<StateOp>(step);
-  if (state && state.getParameter() && !parameters.contains(*state.getParameter())) // P18
-    return step.emitOpError() << "is a state of '" << *state.getParameter()
-                              << "', which is not the first name of a parameter of the program";
   return success();
 }
 
@@ -529,9 +523,9 @@ LogicalResult ProgramVerifier::verifyEnd() {
   for (UpdateOp update : program.getBody().getOps<UpdateOp>())
     outputs.insert(update.getValue());
   for (Operation &step : program.getBody().front()) {
-    // The other steps only name what the run provides, which is freed with the run.
-    bool isForAll = whenOf(&step) == base::When::first;
-    if (isForAll ? !isLast : !runs(step))
+    // What the first instance makes is there until the last one ends. The steps that this instance does not run only
+    // name what the run provides, which is freed with the run.
+    if (whenOf(&step) == base::When::first ? !isLast : !runs(step))
       continue;
     for (Value result : step.getResults())
       if (isMade(result) && !freed.contains(result) && !outputs.contains(result) &&
@@ -542,161 +536,11 @@ LogicalResult ProgramVerifier::verifyEnd() {
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// Declarations: what the loader of the artifact also requires of names
-//===----------------------------------------------------------------------===//
-
-/// P20: the names of one kind of declaration are there and differ.
-static LogicalResult verifyNames(ProgramOp program) {
-  llvm::StringMap<llvm::StringMap<Operation *>> known;
-  for (Operation &op : program.getBody().front()) {
-    auto state = dyn_cast<StateOp>(op);
-    SmallVector<Attribute> names;
-    if (auto parameter = dyn_cast<ParameterOp>(op))
-      llvm::append_range(names, parameter.getNames());
-    else if (isa<InputOp, OutputOp, StateOp, SettingOp, BufferOp>(op))
-      names.push_back(op.getAttr("name"));
-    StringRef kind = state && !state.getParameter() ? "accumulator" : op.getName().stripDialect();
-    for (Attribute name : names) {
-      StringRef text = cast<StringAttr>(name).getValue();
-      if (text.empty())
-        return op.emitOpError("has an empty name");
-      if (auto [other, isNew] = known[kind].try_emplace(text, &op); !isNew)
-        return (op.emitOpError() << "has the name \"" << text << "\" of another " << kind)
-                   .attachNote(other->second->getLoc())
-               << "the other one is here";
-    }
-  }
-  return success();
-}
-
-/// P21: a second update or gradient of a value would depend on their order.
-static LogicalResult verifyOnce(ProgramOp program) {
-  DenseMap<Value, Operation *> updated, derived;
-  for (Operation &op : program.getBody().front()) {
-    auto update = dyn_cast<UpdateOp>(op);
-    auto gradient = dyn_cast<GradientOp>(op);
-    if (!update && !gradient)
-      continue;
-    auto [other, isNew] =
-        update ? updated.try_emplace(update.getTarget(), &op) : derived.try_emplace(gradient.getParameter(), &op);
-    if (!isNew)
-      return op.emitOpError(update ? "is the second update of its target" : "is the second gradient of its parameter")
-                 .attachNote(other->second->getLoc())
-             << "the first one is here";
-  }
-  return success();
-}
-
-static bool haveSameShape(ShardedTensorType left, ShardedTensorType right) {
-  return llvm::equal(left.getDims(), right.getDims(),
-                     [](DimAttr one, DimAttr other) { return one.getExtent() == other.getExtent(); });
-}
-
-/// P22: a state that begins as a copy has the shape of its parameter.
-static LogicalResult verifyCopies(ProgramOp program) {
-  llvm::StringMap<ShardedTensorType> parameters;
-  for (auto parameter : program.getBody().getOps<ParameterOp>())
-    parameters[cast<StringAttr>(parameter.getNames()[0]).getValue()] = parameter.getResult().getType();
-  for (auto state : program.getBody().getOps<StateOp>()) {
-    ShardedTensorType own = state.getResult().getType();
-    // Without an entry the name is unknown, which is reported by its own rule.
-    auto found = state.getCopies() ? parameters.find(*state.getParameter()) : parameters.end();
-    if (found != parameters.end() && !haveSameShape(found->second, own))
-      return state.emitOpError() << "of type " << own << " copies '" << *state.getParameter() << "' of type "
-                                 << found->second;
-  }
-  return success();
-}
-
-/// P23: a guard has the output that it is about.
-static LogicalResult verifyGuard(ProgramOp program) {
-  if (!program.getGuard())
-    return success();
-  for (auto output : program.getBody().getOps<OutputOp>())
-    if (output.getName() == base::nonfiniteOutput) {
-      ShardedTensorType type = output.getValue().getType();
-      bool isOne = type.getElementType().isInteger(64) && type.getDims().empty();
-      return isOne
-                 ? success()
-                 : output.emitOpError() << "of a guarded program has type " << type << ", must be one i64 without dims";
-    }
-  return program.emitOpError() << "has a guard, but no output \"" << base::nonfiniteOutput << '"';
-}
-
-/// P24: the axes of the program's own ranks have different names. P25: a run finds a step and an evaluation by role.
-static LogicalResult verifyProgram(ProgramOp program) {
-  llvm::StringSet<> names;
-  for (auto axis : program.getDevices().value_or(ArrayAttr::get(program.getContext(), {})).getAsRange<MeshAxisAttr>())
-    if (!names.insert(axis.getName()).second)
-      return program.emitOpError() << "has two axes named \"" << axis.getName() << "\"";
-  base::ProgramRole role = program.getRole();
-  if (role != base::ProgramRole::step && role != base::ProgramRole::eval)
-    return success();
-  ProgramOp first = programOf(program->getParentOfType<ModuleOp>(), role);
-  if (first == program)
-    return success();
-  return (program.emitOpError() << "is the second program of role '" << base::stringifyProgramRole(role) << "'")
-             .attachNote(first.getLoc())
-         << "the first one is here";
-}
-
-//===----------------------------------------------------------------------===//
-// Timeline
-//===----------------------------------------------------------------------===//
-
-/// A program of microbatches is in one timeline, and has none of its own.
-static LogicalResult verifyMicrobatch(ProgramOp program) {
-  if (program.getTimeline()) // P9
-    return program.emitOpError("of role 'microbatch' has a timeline");
-  int64_t timelines = llvm::count_if(program->getParentOfType<ModuleOp>().getOps<ProgramOp>(), [&](ProgramOp other) {
-    return base::instancesIn(other.getTimelineAttr(), program.getSymName()) != 0;
-  });
-  if (timelines != 1) // P10
-    return program.emitOpError() << "of role 'microbatch' is in " << timelines << " timelines, must be in one";
-  return success();
-}
-
-static LogicalResult verifyTimeline(ProgramOp program) {
-  if (program.getRole() == base::ProgramRole::microbatch)
-    return verifyMicrobatch(program);
-  std::optional<ArrayAttr> timeline = program.getTimeline();
-  if (!timeline)
-    return success();
-  DenseMap<StringAttr, int64_t> next;
-  FlatSymbolRefAttr end;
-  for (auto instance : timeline->getAsRange<base::InstanceAttr>()) {
-    end = instance.getProgram();
-    auto [microbatch, isNew] = next.try_emplace(end.getAttr(), 0);
-    if (isNew && end.getValue() != program.getSymName()) {
-      auto other = program->getParentOfType<ModuleOp>().lookupSymbol<ProgramOp>(end.getValue());
-      if (!other) // P14
-        return program.emitOpError() << "has the unknown program " << end << " in its timeline";
-      if (other.getRole() != base::ProgramRole::microbatch) // P15
-        return program.emitOpError() << "has " << end << " in its timeline, whose role is '"
-                                     << base::stringifyProgramRole(other.getRole()) << "', must be 'microbatch'";
-    }
-    if (instance.getMicrobatch() != microbatch->second) // P16
-      return program.emitOpError() << "has microbatch " << instance.getMicrobatch() << " of " << end
-                                   << " in its timeline, the next one is " << microbatch->second;
-    ++microbatch->second;
-  }
-  if (!end || end.getValue() != program.getSymName()) // P17
-    return program.emitOpError("has a timeline that does not end with the program itself");
-  auto isOwn = [&](Attribute each) { return cast<base::InstanceAttr>(each).getProgram() == end; };
-  // What an instance of the program defers, the next one resumes.
-  if (!std::all_of(llvm::find_if(*timeline, isOwn), timeline->end(), isOwn)) // P19
-    return program.emitOpError("has other programs between its own instances in its timeline");
-  return success();
-}
-
 LogicalResult ProgramOp::verifyRegions() {
   if (!sched::getMesh(*this)) // P1
     return emitOpError("is in a module without a mesh");
-  for (auto verify : {verifyProgram, verifyTimeline, ::verifyNames, verifyOnce, verifyCopies, verifyGuard})
-    if (failed(verify(*this)))
-      return failure();
-  if (failed(ProgramVerifier(*this).verify(/*isFirst=*/true, /*isLast=*/true)))
+  if (failed(verifyDeclarations(*this)) || failed(verifyTimeline(*this)) ||
+      failed(ProgramVerifier(*this).verify(/*isFirst=*/true, /*isLast=*/true)))
     return failure();
   bool isMicrobatch = getRole() == base::ProgramRole::microbatch;
   int64_t instances = isMicrobatch ? 1 : getInstances();

@@ -2,8 +2,10 @@
 
 #include "runtime/artifact/deferred.h"
 
+#include "runtime/artifact/instruction_uses.h"
 #include "runtime/artifact/vector_range.h"
 
+#include <algorithm>
 #include <map>
 
 using namespace meshplan;
@@ -24,11 +26,11 @@ public:
   void add(size_t index, const artifact::Instruction &instruction);
 
 private:
-  void use(int32_t value) {
+  void use(int64_t value) {
     if (value >= 0 && static_cast<size_t>(value) < deferred.lastUse.size())
       deferred.lastUse[static_cast<size_t>(value)] = static_cast<int64_t>(deferred.instructions.size()) - 1;
   }
-  void make(int32_t value) {
+  void make(int64_t value) {
     use(value);
     if (value >= 0 && static_cast<size_t>(value) < deferred.isMade.size())
       deferred.isMade[static_cast<size_t>(value)] = true;
@@ -36,10 +38,6 @@ private:
   void useAll(const flatbuffers::Vector<int32_t> *values) {
     for (int32_t value : elementsOf(values))
       use(value);
-  }
-  void makeAll(const flatbuffers::Vector<int32_t> *values) {
-    for (int32_t value : elementsOf(values))
-      make(value);
   }
   /// A tensor of a collective, with those that it is the memory of.
   void useMoved(int32_t value) {
@@ -61,49 +59,22 @@ void Collector::add(size_t index, const artifact::Instruction &instruction) {
     if (auto start = starts.find(wait->sequence()); start != starts.end())
       for (int32_t value : {start->second->input(), start->second->output(), start->second->target()})
         useMoved(value);
-  } else if (const artifact::Compute *compute = instruction.action_as_Compute()) {
-    for (const artifact::Arg &arg : elementsOf(compute->args()))
-      useAll(arg.values());
-    makeAll(compute->outputs());
-  } else if (const artifact::UnpackRun *unpack = instruction.action_as_UnpackRun()) {
-    use(unpack->input());
-    useAll(unpack->targets());
-    makeAll(unpack->outputs());
-  } else if (const artifact::Slice *slice = instruction.action_as_Slice()) {
-    use(slice->input());
-    make(slice->output());
   } else if (const artifact::Free *free = instruction.action_as_Free()) {
     useAll(free->values());
   }
+  StepUses uses = usesOf(instruction);
+  std::ranges::for_each(uses.read, [&](int64_t value) { use(value); });
+  std::ranges::for_each(uses.made, [&](int64_t value) { make(value); });
 }
 
 std::vector<bool> meshplan::madeByFirst(const artifact::Program &program) {
-  std::vector<bool> made(program.values() ? program.values()->size() : 0, false);
-  auto make = [&](int32_t value) {
-    if (value >= 0 && static_cast<size_t>(value) < made.size())
-      made[static_cast<size_t>(value)] = true;
-  };
-  auto makeAll = [&](const flatbuffers::Vector<int32_t> *values) {
-    for (int32_t value : elementsOf(values))
-      make(value);
-  };
-  for (const artifact::Instruction &instruction : elementsOf(program.instructions())) {
-    if (instruction.when() != artifact::When::first)
-      continue;
-    if (const artifact::Compute *compute = instruction.action_as_Compute())
-      makeAll(compute->outputs());
-    else if (const artifact::UnpackRun *unpack = instruction.action_as_UnpackRun())
-      makeAll(unpack->outputs());
-    else if (const artifact::Start *start = instruction.action_as_Start())
-      make(start->output());
-    else if (const artifact::Copy *copy = instruction.action_as_Copy())
-      make(copy->output());
-    else if (const artifact::PackRun *pack = instruction.action_as_PackRun())
-      make(pack->output());
-    else if (const artifact::Slice *slice = instruction.action_as_Slice())
-      make(slice->output());
-  }
-  return made;
+  std::vector<bool> isMade(program.values() ? program.values()->size() : 0, false);
+  for (const artifact::Instruction &instruction : elementsOf(program.instructions()))
+    if (instruction.when() == artifact::When::first)
+      for (int64_t value : usesOf(instruction).made)
+        if (static_cast<size_t>(value) < isMade.size())
+          isMade[static_cast<size_t>(value)] = true;
+  return isMade;
 }
 
 DeferredInstructions::DeferredInstructions(const artifact::Program &program) {

@@ -68,34 +68,7 @@ public:
       }
   }
 
-  Expected<std::unique_ptr<Step>> step(const artifact::Instruction &instruction) {
-    switch (instruction.action_type()) {
-    case artifact::Action::Compute:
-      return prepareCompute(view, instruction);
-    case artifact::Action::Slice:
-      return prepareSlice(view, instruction);
-    case artifact::Action::Start:
-      return start(instruction);
-    case artifact::Action::Copy:
-      return started(prepareHostCopy(view, instruction, lanes), instruction.action_as_Copy()->sequence());
-    case artifact::Action::Wait:
-      return makeWaitStep(starts.at(instruction.action_as_Wait()->sequence()));
-    case artifact::Action::PackRun:
-      return pack(instruction);
-    case artifact::Action::UnpackRun: {
-      MESHPLAN_ASSIGN_OR_RETURN(auto pieces, piecesFor(instruction.action_as_UnpackRun()->input()));
-      return prepareUnpack(view, instruction, std::move(pieces));
-    }
-    case artifact::Action::Free:
-      return std::unique_ptr<Step>(std::make_unique<FreeStep>(valuesOf(*instruction.action_as_Free())));
-    case artifact::Action::Resume:
-      // The walk runs the deferred steps themselves.
-      return std::unique_ptr<Step>(std::make_unique<FreeStep>());
-    case artifact::Action::NONE:
-      break;
-    }
-    return Status(StatusCode::internal, "an instruction without action passed verification");
-  }
+  Expected<std::unique_ptr<Step>> step(const artifact::Instruction &instruction);
 
 private:
   /// The pieces of the collective that reads or gives a value. Its copies share them.
@@ -143,6 +116,35 @@ private:
 };
 
 } // namespace
+
+Expected<std::unique_ptr<Step>> Preparation::step(const artifact::Instruction &instruction) {
+  switch (instruction.action_type()) {
+  case artifact::Action::Compute:
+    return prepareCompute(view, instruction);
+  case artifact::Action::Slice:
+    return prepareSlice(view, instruction);
+  case artifact::Action::Start:
+    return start(instruction);
+  case artifact::Action::Copy:
+    return started(prepareHostCopy(view, instruction, lanes), instruction.action_as_Copy()->sequence());
+  case artifact::Action::Wait:
+    return makeWaitStep(starts.at(instruction.action_as_Wait()->sequence()));
+  case artifact::Action::PackRun:
+    return pack(instruction);
+  case artifact::Action::UnpackRun: {
+    MESHPLAN_ASSIGN_OR_RETURN(auto pieces, piecesFor(instruction.action_as_UnpackRun()->input()));
+    return prepareUnpack(view, instruction, std::move(pieces));
+  }
+  case artifact::Action::Free:
+    return std::unique_ptr<Step>(std::make_unique<FreeStep>(valuesOf(*instruction.action_as_Free())));
+  case artifact::Action::Resume:
+    // The walk runs the deferred steps themselves.
+    return std::unique_ptr<Step>(std::make_unique<FreeStep>());
+  case artifact::Action::NONE:
+    break;
+  }
+  return Status(StatusCode::internal, "an instruction without action passed verification");
+}
 
 std::string meshplan::instructionContext(const RankView &view, std::string_view what,
                                          const artifact::Instruction &instruction) {

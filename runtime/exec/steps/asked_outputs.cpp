@@ -17,43 +17,12 @@
 
 #include "runtime/exec/steps/asked_outputs.h"
 
+#include "runtime/artifact/instruction_uses.h"
 #include "runtime/artifact/vector_range.h"
-#include "runtime/schema/needed_steps.h"
 
-#include <algorithm>
-#include <iterator>
+#include <map>
 
 using namespace meshplan;
-
-static std::vector<int64_t> listOf(const flatbuffers::Vector<int32_t> *values) {
-  std::vector<int64_t> list;
-  for (int32_t value : elementsOf(values))
-    if (value >= 0)
-      list.push_back(value);
-  return list;
-}
-
-/// Nothing for a wait, whose values belong to its start, and for a free.
-static StepUses usesOf(const artifact::Instruction &instruction) {
-  StepUses uses;
-  if (const artifact::Compute *compute = instruction.action_as_Compute()) {
-    for (const artifact::Arg *arg : *compute->args())
-      std::ranges::copy(listOf(arg->values()), std::back_inserter(uses.read));
-    uses.made = listOf(compute->outputs());
-    uses.overwrites = compute->overwrites() && compute->overwrites()->size() > 0;
-  } else if (const artifact::Start *start = instruction.action_as_Start()) {
-    uses = {{start->input()}, {start->output()}, start->target() >= 0};
-  } else if (const artifact::Copy *copy = instruction.action_as_Copy()) {
-    uses = {{copy->input()}, {copy->output()}, copy->target() >= 0};
-  } else if (const artifact::Slice *slice = instruction.action_as_Slice()) {
-    uses = {{slice->input()}, {slice->output()}};
-  } else if (const artifact::PackRun *pack = instruction.action_as_PackRun()) {
-    uses = {listOf(pack->inputs()), {pack->output()}};
-  } else if (const artifact::UnpackRun *unpack = instruction.action_as_UnpackRun()) {
-    uses = {{unpack->input()}, listOf(unpack->outputs()), unpack->targets() && unpack->targets()->size() > 0};
-  }
-  return uses;
-}
 
 NeededSteps meshplan::stepsFor(const artifact::Program &program, const OutputNames &asked) {
   std::vector<bool> isKept(program.values()->size()), isOther(program.values()->size());

@@ -5,7 +5,7 @@
 #partial = #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>
 #split = #plan.sharding<[{"dp"}, {"tp"}]>
 
-//      CHECK:schedule format 7 compiler '' plan '' device cpu fingerprint ''
+//      CHECK:schedule format 8 compiler '' plan '' device cpu fingerprint ''
 // CHECK-NEXT:mesh dp=2 tp=3
 // CHECK-NEXT:communicator tp: tp
 // CHECK-NEXT:stream compute

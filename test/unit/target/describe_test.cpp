@@ -32,8 +32,8 @@ TEST(DescribeArtifact, RefusesOtherBytes) {
 
 TEST(DescribeArtifact, RefusesAnotherFormat) {
   artifact::ScheduleT schedule;
-  schedule.format = 8;
-  EXPECT_EQ(describe(withChecksum(packed(schedule))), "an artifact of format 8, this compiler writes format 7");
+  schedule.format = 9;
+  EXPECT_EQ(describe(withChecksum(packed(schedule))), "an artifact of format 9, this compiler writes format 8");
 }
 
 TEST(DescribeArtifact, WhatAllProgramsShare) {
@@ -62,7 +62,7 @@ TEST(DescribeArtifact, WhatAllProgramsShare) {
   origin.plan = 0;
   origin.module_ = "mlp.down";
   EXPECT_EQ(describe(withChecksum(packed(schedule))),
-            "schedule format 7 compiler '1.2.3' plan 'mlp' device cpu fingerprint 'abcd'\n"
+            "schedule format 8 compiler '1.2.3' plan 'mlp' device cpu fingerprint 'abcd'\n"
             "mesh dp=2 tp=6\n"
             "communicator dp_tp: dp, tp:(2)3, #2:(1)4, #-1:(1)4\n"
             "stream compute\n"

@@ -97,6 +97,22 @@ public:
     return next;
   }
 
+  /// The same as addRows(), times a factor that the first instance computes for all: it is 1, and would be more in
+  /// others.
+  int addRowsTimesFirst() {
+    int factor = builder.value({}), sum = builder.value({{3}}, DType::f64, {"dp"}),
+        scaled = builder.value({{3}}, DType::f64, {"dp"});
+    builder.compute("aten.exp.default", {tensorArg("self", microbatch)}, {factor});
+    builder.program().instructions.back()->when = artifact::When::first;
+    builder.compute("aten.sum.dim_IntList", {tensorArg("self", rows), integersArg("dim", {literal(0)})}, {sum});
+    builder.compute("aten.mul.Tensor", {tensorArg("self", sum), tensorArg("other", factor)}, {scaled});
+    int next = accumulate(accumulator("gradient of w", {{3}}), scaled);
+    builder.free({sum, scaled});
+    builder.free({factor});
+    builder.program().instructions.back()->when = artifact::When::last;
+    return next;
+  }
+
   /// An all-reduce of addends.
   int reduced(int addends, std::vector<TestDim> dims) {
     int sum = builder.value(std::move(dims));
@@ -157,12 +173,13 @@ void addInstances(artifact::ProgramT &runner, int program) {
 
 class ProgramRunnerTest : public testing::Test {
 protected:
-  explicit ProgramRunnerTest(bool defers = false) {
+  /// `addRows` accumulates the gradient in each microbatch; with `isReduced` it is that of all ranks.
+  explicit ProgramRunnerTest(int (Sweep::*addRows)() = &Sweep::addRows, bool isReduced = false) {
     Sweep step("step", artifact::ProgramRole::step);
     int w = step.builder.parameter({"w"}, {{3}}), rate = step.setting("optimizer.lr", 0.5),
-        counted = step.accumulator("count", {}), rows = defers ? step.addReducedRows() : step.addRows();
+        counted = step.accumulator("count", {}), rows = (step.*addRows)();
     step.beginLast();
-    gradient = defers ? rows : step.reduced(rows, {{3}});
+    gradient = isReduced ? rows : step.reduced(rows, {{3}});
     int count = step.reduced(counted, {}), mean = step.builder.value({{3}});
     step.builder.compute("aten.div.Tensor", {tensorArg("self", gradient), tensorArg("other", count)}, {mean});
     step.change("meshplan.sgd", w,
@@ -228,12 +245,27 @@ protected:
 /// The gradient is reduced in each microbatch, and the reduction waited for in the next one.
 class DeferringRunnerTest : public ProgramRunnerTest {
 protected:
-  DeferringRunnerTest() : ProgramRunnerTest(/*defers=*/true) {
+  DeferringRunnerTest() : ProgramRunnerTest(&Sweep::addReducedRows, /*isReduced=*/true) {
     // Each rank has a row of each microbatch.
     at::Tensor numbers = at::arange(microbatches, at::kDouble).reshape({1, microbatches, 1});
     exact = (x.reshape({2, microbatches, 3}) * numbers).sum(at::IntArrayRef({0, 1})) / x.sum();
   }
 };
+
+/// The first microbatch computes a factor for all.
+class FirstRunnerTest : public ProgramRunnerTest {
+protected:
+  FirstRunnerTest() : ProgramRunnerTest(&Sweep::addRowsTimesFirst) {}
+};
+
+TEST_F(FirstRunnerTest, OthersUseWhatTheFirstMicrobatchMakes) {
+  at::Tensor trained = train([](ProgramRunner &runner) -> Status {
+    for (int step = 0; step < 3; ++step)
+      MESHPLAN_RETURN_IF_ERROR(runner.run());
+    return Status();
+  });
+  EXPECT_TRUE(at::allclose(trained, w - 1.5 * exact, 0, 1e-15));
+}
 
 TEST_F(DeferringRunnerTest, AllMicrobatchesCountOnce) {
   at::Tensor trained = train([](ProgramRunner &runner) -> Status {

@@ -39,7 +39,8 @@ static llvm::BitVector operationsForAccumulators(func::FuncOp function, const Pr
 
 /// True for what a step gathers once for all instances, and for the copies out of what it receives.
 static bool gathersOnce(ArrayRef<Operation *> ops, const scheduling::Operation &operation) {
-  return operation.copy != scheduling::Copy::pack && plan::opAttr<plan::attr::Once>(ops.front());
+  return operation.copy != scheduling::Copy::pack &&
+         llvm::all_of(ops, [](Operation *op) { return plan::opAttr<plan::attr::Once>(op) != nullptr; });
 }
 
 scheduling::OccurrenceTable occurrencesIn(func::FuncOp function, const ProjectedFunction &projection) {

@@ -90,18 +90,6 @@ SmallVector<scheduling::Transfer, 1> Merges::onceOf(ArrayRef<MergeMember> member
   return {once};
 }
 
-static StringRef instancesText(scheduling::Occurrence occurrence) {
-  switch (occurrence) {
-  case scheduling::Occurrence::first:
-    return " of the first instance";
-  case scheduling::Occurrence::every:
-    return "";
-  case scheduling::Occurrence::last:
-    return " of the last instance";
-  }
-  llvm_unreachable("unknown occurrence");
-}
-
 std::vector<Mergeable> Merges::find(func::FuncOp function) {
   scheduling::OccurrenceTable occurrences = occurrencesIn(function, projection);
   llvm::MapVector<std::pair<int64_t, scheduling::Occurrence>, Mergeable> sets; // by set and instances
@@ -117,7 +105,8 @@ std::vector<Mergeable> Merges::find(func::FuncOp function) {
   for (auto &[key, set] : sets) {
     if (set.members.size() < 2)
       continue;
-    set.name = ("set " + Twine(key.first) + instancesText(key.second)).str();
+    constexpr StringRef instances[] = {" of the first instance", "", " of the last instance"};
+    set.name = ("set " + Twine(key.first) + instances[static_cast<size_t>(key.second)]).str();
     set.leastCopyTime = costs.timeOfCopy(1);
     set.once = onceOf(set.members);
     mergeables.push_back(std::move(set));

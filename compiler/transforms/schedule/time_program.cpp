@@ -70,24 +70,12 @@ static TimedOperation describe(const ProjectedFunction &projection, unsigned ind
   return timed;
 }
 
-namespace {
-/// Instances that run the same steps.
-struct InstanceKind {
-  bool isFirst, isLast;
-
-  bool has(scheduling::Occurrence occurrence) const {
-    return occurrence == scheduling::Occurrence::every ||
-           (occurrence == scheduling::Occurrence::first ? isFirst : isLast);
-  }
-};
-} // namespace
-
 /// Notes which operators are issued between the start and the wait of each collective. `position` is that in
 /// ProgramTimes::operations, by operation of the problem.
-static void addWindows(ProgramTimes &times, const scheduling::Instances &instances, InstanceKind kind,
-                       ArrayRef<size_t> position) {
+static void addWindows(ProgramTimes &times, const scheduling::Instances &instances,
+                       function_ref<bool(scheduling::Occurrence)> has, ArrayRef<size_t> position) {
   for (auto [index, step] : llvm::enumerate(instances.solution.steps)) {
-    if (step.kind == scheduling::StepKind::free || !kind.has(instances.occurrenceOf(index)))
+    if (step.kind == scheduling::StepKind::free || !has(instances.occurrenceOf(index)))
       continue;
     switch (step.kind) {
     case scheduling::StepKind::run:
@@ -121,10 +109,10 @@ static double modelFlopsOf(plan::CallOp call) {
   return counts ? static_cast<double>(cost.flops) : 0;
 }
 
-/// The times of one kind of instance.
+/// The times of one kind of instance, which has the operations and steps for whose occurrence `has` is true.
 static ProgramTimes timesOfInstance(func::FuncOp function, const ProjectedFunction &projection,
                                     const scheduling::Instances &instances, const scheduling::InstanceTimes &timeline,
-                                    InstanceKind kind, const StepParts &parts) {
+                                    function_ref<bool(scheduling::Occurrence)> has, const StepParts &parts) {
   const scheduling::Problem &problem = projection.problem;
   ProgramTimes times;
   times.name = function.getSymName().str();
@@ -133,7 +121,7 @@ static ProgramTimes timesOfInstance(func::FuncOp function, const ProjectedFuncti
   times.waitsForHost = timeline.waitsForHost;
   SmallVector<size_t> position(problem.operations.size());
   for (unsigned index = 0; index < problem.operations.size(); ++index) {
-    if (!kind.has(instances.occurrences.of(index)))
+    if (!has(instances.occurrences.of(index)))
       continue;
     TimedOperation timed = describe(projection, index, parts);
     timed.label.program = times.name;
@@ -150,7 +138,7 @@ static ProgramTimes timesOfInstance(func::FuncOp function, const ProjectedFuncti
     if (double flops = modelFlopsOf(call); flops > 0)
       times.forwardFlops[dtypeOf(call)] += flops;
   }
-  addWindows(times, instances, kind, position);
+  addWindows(times, instances, has, position);
   return times;
 }
 
@@ -159,8 +147,12 @@ std::vector<ProgramTimes> timesOf(func::FuncOp function, const ProjectedFunction
   StepParts parts(function);
   std::vector<ProgramTimes> programs;
   for (const scheduling::InstanceTimes &each : times)
-    programs.push_back(timesOfInstance(function, projection, instances, each,
-                                       {&each == &times.front(), &each == &times.back()}, parts));
+    programs.push_back(timesOfInstance(
+        function, projection, instances, each,
+        [&](scheduling::Occurrence occurrence) {
+          return scheduling::occursIn(occurrence, &each == &times.front(), &each == &times.back());
+        },
+        parts));
   if (auto timeline = plan::opAttr<plan::attr::Timeline>(function))
     for (auto instance : timeline.getAsRange<base::InstanceAttr>())
       programs.back().timeline.push_back({instance.getProgram().getValue().str(), instance.getMicrobatch()});

@@ -3,22 +3,19 @@
 // The solution is a list of steps over indices of the problem. Each becomes an op of sched, in order, so that a program
 // is a straight line that a rank executes. `values` maps each value of the function to the sched value that holds it.
 // The results of a collective are defined by its wait and not by its start, so no op can be written that reads them
-// while they are in flight. Memory, times and the tensors held at the peak are computed from the same solution and
-// become attributes: what is reported is what is executed.
+// while they are in flight.
 //
 // A program that a timeline runs several times has one body. instances.h says which operations only the first or only
 // the last instance runs; their steps are written `when first` and `when last`. Those that an instance leaves to the
 // next one (scheduling/defer.h) are written `when deferred`, and a `sched.resume` is where the next one runs them.
 
 #include "compiler/transforms/schedule/write_program.h"
-#include "compiler/scheduling/asked_outputs.h"
-#include "compiler/scheduling/memory_profile.h"
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/dataflow/step_parts.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/storage/storages.h"
 #include "compiler/sharding/storage/transfers.h"
-#include "compiler/transforms/schedule/describe_peak.h"
+#include "compiler/transforms/schedule/program_estimates.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -56,25 +53,11 @@ public:
                 const scheduling::Instances &instances, LayoutTable &layouts)
       : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
         instances(instances), resumeOf(instances.solution.steps.size()), parts(function), arguments(function),
-        location(function.getLoc()), compute(stream(computeLane)) {
-    if (instances.isLinked())
-      unrolled = scheduling::unroll(instances);
-  }
+        location(function.getLoc()), compute(stream(computeLane)) {}
 
   void write(ArrayRef<scheduling::InstanceTimes> times);
 
 private:
-  /// The memory of all instances together.
-  scheduling::MemoryProfile profile(scheduling::Memory memory) const {
-    return unrolled ? scheduling::profileMemory(unrolled->problem, unrolled->solution, memory)
-                    : scheduling::profileMemory(problem, instances.solution, memory);
-  }
-  scheduling::HeldAtPeak heldAtPeak(unsigned rankClass) const;
-  sched::MemoryAttr memoryOf();
-  /// The largest and the smallest peak if only the loss is an output.
-  std::pair<int64_t, int64_t> peaksForLoss();
-  sched::PeakAttr peakOf();
-  sched::TimeAttr timeOf(ArrayRef<scheduling::InstanceTimes> times);
   void writeArguments();
   /// A state of the optimizer, or a setting.
   Value writeGiven(BlockArgument argument, StringAttr name);
@@ -122,7 +105,6 @@ private:
   const scheduling::Problem &problem;
   LayoutTable &layouts;
   const scheduling::Instances &instances;
-  std::optional<scheduling::Unrolled> unrolled; ///< of linked instances
   /// By step of the solution: the op that runs it for the instance before, if it is deferred.
   std::vector<sched::ResumeOp> resumeOf;
   StepParts parts;
@@ -138,97 +120,6 @@ private:
   int64_t sequence = 0;
 };
 } // namespace
-
-/// The smallest and the largest peak of the rank classes.
-static std::pair<const scheduling::Peak *, const scheduling::Peak *>
-extremesOf(const scheduling::MemoryProfile &profile) {
-  return std::minmax_element(profile.peaks.begin(), profile.peaks.end(),
-                             [](const auto &left, const auto &right) { return left.bytes < right.bytes; });
-}
-
-std::pair<int64_t, int64_t> ProgramWriter::peaksForLoss() {
-  // Validation during a training reads the loss only. The runtime then skips the operations that only other outputs
-  // need, so that the peak is lower than that of the whole program.
-  llvm::BitVector asked(problem.buffers.size());
-  Operation *end = function.getBody().front().getTerminator();
-  for (auto [index, value] : llvm::enumerate(end->getOperands()))
-    if (plan::resultAttr<plan::attr::Loss>(function, index))
-      asked.set(std::distance(projection.buffers.begin(), llvm::find(projection.buffers, value)));
-  scheduling::Problem forLoss = problem;
-  // Only the loss is handed over, and it is a single number.
-  forLoss.handover.clear();
-  scheduling::MemoryProfile profile =
-      scheduling::profileMemory(forLoss, scheduling::forOutputs(forLoss, instances.solution, asked));
-  auto [least, largest] = extremesOf(profile);
-  return {largest->bytes, least->bytes};
-}
-
-scheduling::HeldAtPeak ProgramWriter::heldAtPeak(unsigned rankClass) const {
-  if (!unrolled)
-    return scheduling::heldAtPeak(problem, instances.solution, rankClass);
-  scheduling::HeldAtPeak held = scheduling::heldAtPeak(unrolled->problem, unrolled->solution, rankClass);
-  for (auto &[buffer, bytes] : held.storages)
-    buffer = unrolled->sourceBuffers[buffer];
-  if (held.operation)
-    held.operation = unrolled->sourceOperations[*held.operation];
-  return held;
-}
-
-sched::PeakAttr ProgramWriter::peakOf() {
-  const scheduling::MemoryProfile device = profile(scheduling::Memory::device);
-  auto largest = extremesOf(device).second;
-  if (largest == device.peaks.end() || plan::roleOf(function) == base::ProgramRole::reference)
-    return {};
-  return describePeak(function, projection, heldAtPeak(largest - device.peaks.begin()));
-}
-
-sched::MemoryAttr ProgramWriter::memoryOf() {
-  using scheduling::Memory;
-  scheduling::MemoryProfile device = profile(Memory::device), host = profile(Memory::host);
-  int64_t parameters = 0, inputs = 0, states = 0, constants = 0, accumulators = 0, hostParameters = 0, hostStates = 0;
-  // Each kind is reported for the rank that holds most of it, which may be a different rank for each kind.
-  for (unsigned rankClass = 0; rankClass < problem.rankClasses; ++rankClass) {
-    int64_t ownParameters = 0, ownInputs = 0, ownStates = 0, ownAccumulators = 0, ownHostStates = 0;
-    for (unsigned index = 0; index < function.getNumArguments(); ++index) {
-      std::optional<plan::ArgumentKind> kind = plan::argumentKind(function.getArgument(index));
-      if (problem.buffers[index].memory == Memory::host) {
-        ownHostStates += kind == plan::ArgumentKind::state ? problem.buffers[index].bytes[rankClass] : 0;
-        continue;
-      }
-      int64_t &own = kind == plan::ArgumentKind::state                                          ? ownStates
-                     : kind == plan::ArgumentKind::accumulator                                  ? ownAccumulators
-                     : kind == plan::ArgumentKind::input || kind == plan::ArgumentKind::setting ? ownInputs
-                                                                                                : ownParameters;
-      own += problem.buffers[index].bytes[rankClass];
-    }
-    parameters = std::max(parameters, ownParameters);
-    inputs = std::max(inputs, ownInputs);
-    states = std::max(states, ownStates);
-    hostStates = std::max(hostStates, ownHostStates);
-    hostParameters = std::max(hostParameters, host.permanent[rankClass] - ownHostStates);
-    accumulators = std::max(accumulators, ownAccumulators);
-    // Permanent buffers are the arguments and the constants.
-    constants =
-        std::max(constants, device.permanent[rankClass] - ownParameters - ownInputs - ownStates - ownAccumulators);
-  }
-  auto [least, largest] = extremesOf(device);
-  int64_t hostPeak = extremesOf(host).second->bytes;
-  auto [evaluation, leastEvaluation] =
-      plan::roleOf(function) == base::ProgramRole::eval ? peaksForLoss() : std::pair<int64_t, int64_t>();
-  return sched::MemoryAttr::get(builder.getContext(), parameters, constants, inputs, largest->bytes, least->bytes,
-                                states, accumulators, hostParameters, hostStates, hostPeak, evaluation,
-                                leastEvaluation);
-}
-
-sched::TimeAttr ProgramWriter::timeOf(ArrayRef<scheduling::InstanceTimes> times) {
-  int64_t compute = 0, communication = 0, copies = 0;
-  for (auto [each, count] : llvm::zip_equal(times, scheduling::countKinds(instances.count, times.size())))
-    for (auto [lane, busy] : llvm::zip_equal(problem.lanes, each.busy)) {
-      bool computes = lane.kind == scheduling::LaneKind::compute;
-      (computes ? compute : lane.kind == scheduling::LaneKind::copies ? copies : communication) += count * busy;
-    }
-  return sched::TimeAttr::get(builder.getContext(), compute, communication, copies);
-}
 
 void ProgramWriter::writeArguments() {
   for (BlockArgument argument : function.getArguments()) {
@@ -551,9 +442,11 @@ void ProgramWriter::write(ArrayRef<scheduling::InstanceTimes> times) {
   ArrayAttr devices;
   if (plan::roleOf(function) == base::ProgramRole::reference)
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
-  auto program = sched::ProgramOp::create(
-      builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices, memoryOf(), timeOf(times),
-      plan::opAttr<plan::attr::Timeline>(function), plan::opAttr<plan::attr::Guard>(function), peakOf());
+  ProgramEstimates estimates = estimatesOf(function, projection, instances, times);
+  auto program =
+      sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices,
+                               estimates.memory, estimates.time, plan::opAttr<plan::attr::Timeline>(function),
+                               plan::opAttr<plan::attr::Guard>(function), estimates.peak);
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&program.getBody());
   writeArguments();

@@ -72,9 +72,7 @@ private:
     return unrolled.problem.buffers.size() - 1;
   }
   /// True if the instance that is appended has what occurs there.
-  bool has(Occurrence occurrence) const {
-    return occurrence == Occurrence::every || (occurrence == Occurrence::first ? isFirst : isLast);
-  }
+  bool has(Occurrence occurrence) const { return occursIn(occurrence, isFirst, isLast); }
   void addOperations();
   void addOperation(unsigned index, Copies &copies);
   /// Appends a step of an instance.

@@ -38,6 +38,11 @@ struct Deferred {
 /// Which instances have an operation, or a step.
 enum class Occurrence { first, every, last };
 
+/// True if an instance, which may be the first and the last one, has what occurs there.
+inline bool occursIn(Occurrence occurrence, bool isFirst, bool isLast) {
+  return occurrence == Occurrence::every || (occurrence == Occurrence::first ? isFirst : isLast);
+}
+
 /// The operations that only the first instance runs, and those that each of them runs. The last one runs all others.
 struct OccurrenceTable {
   llvm::BitVector first, every;

@@ -39,7 +39,10 @@ LAYOUTS = {
 }
 UNITS = "unit model.layers.*, model.embed_tokens, [model.norm, lm_head]"
 # The statement `data` of a layout that has another one than the plan of the model.
-STATEMENTS = {"DDP": "data dp { bucket 25 MiB }", "ZeRO-1": f"data dp {{ shard optimizer; {UNITS} }}"}
+STATEMENTS = {
+    "DDP": "data dp { bucket 25 MiB }",
+    "ZeRO-1": f"data dp {{ shard optimizer; overlap gradients, parameters; {UNITS} }}",
+}
 STATEMENT = re.compile(r"data dp \{.*?\n  \}", re.DOTALL)
 SOLVERS = ("program", training.SOLVER)
 TARGET = 1.10

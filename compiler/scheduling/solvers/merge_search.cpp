@@ -219,10 +219,8 @@ Expected<Merged> MergeSearch::search(MergeEffort effort) {
   Expected<Merged> asPlanned = evaluate(programMerges(problem));
   if (asPlanned)
     best = std::move(*asPlanned);
-  bool isMerged = !best || !best->lists.empty();
-  // What is not merged needs no copies, what is merged may need less memory: several results in place of several
-  // inputs.
-  if (isMerged)
+  // What is not merged needs no copies.
+  if (!best || !best->lists.empty())
     offer({});
   if (!best)
     return asPlanned.takeError();

@@ -71,5 +71,6 @@ json::Value meshplan::diffToJson(const ReportDiff &diff) {
                                             {"copies_ns", toJson(diff.copyTime)},
                                             {"exposed_ns", toJson(diff.exposedTime)},
                                             {"exposed_copies_ns", toJson(diff.exposedCopyTime)},
+                                            {"waits_for_host_ns", toJson(diff.hostWaitTime)},
                                             {"step_ns", toJson(diff.stepTime)}}}};
 }

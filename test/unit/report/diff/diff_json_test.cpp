@@ -15,7 +15,7 @@ TEST(DiffJson, NoDifferenceHasEveryKey) {
     "memory": {"parameters": {"before": 0, "after": 0}, "constants": {"before": 0, "after": 0},
                "inputs": {"before": 0, "after": 0}, "states": {"before": 0, "after": 0}, "peak": {"before": 0, "after": 0}, "host_peak": {"before": 0, "after": 0}},
     "machine": null, "time": {"compute_ns": {"before": 0, "after": 0}, "communication_ns": {"before": 0, "after": 0},
-              "copies_ns": {"before": 0, "after": 0}, "exposed_ns": {"before": 0, "after": 0}, "exposed_copies_ns": {"before": 0, "after": 0}, "step_ns": {"before": 0, "after": 0}}})"));
+              "copies_ns": {"before": 0, "after": 0}, "exposed_ns": {"before": 0, "after": 0}, "exposed_copies_ns": {"before": 0, "after": 0}, "waits_for_host_ns": {"before": 0, "after": 0}, "step_ns": {"before": 0, "after": 0}}})"));
 }
 
 TEST(DiffJson, EveryFieldIsWritten) {
@@ -40,6 +40,7 @@ TEST(DiffJson, EveryFieldIsWritten) {
   diff.copyTime = {17, 18};
   diff.exposedTime = {13, 14};
   diff.exposedCopyTime = {19, 20};
+  diff.hostWaitTime = {21, 22};
   diff.stepTime = {15, 16};
   EXPECT_EQ(diffToJson(diff), parsed(R"({
     "axes": [{"name": "tp", "size": {"before": 2, "after": 4}}, {"name": "dp", "size": {"before": 0, "after": 3}}],
@@ -59,7 +60,7 @@ TEST(DiffJson, EveryFieldIsWritten) {
     "memory": {"parameters": {"before": 1, "after": 2}, "constants": {"before": 3, "after": 4},
                "inputs": {"before": 5, "after": 6}, "states": {"before": 13, "after": 14}, "peak": {"before": 7, "after": 8}, "host_peak": {"before": 15, "after": 16}},
     "machine": "h100", "time": {"compute_ns": {"before": 9, "after": 10}, "communication_ns": {"before": 11, "after": 12},
-              "copies_ns": {"before": 17, "after": 18}, "exposed_ns": {"before": 13, "after": 14}, "exposed_copies_ns": {"before": 19, "after": 20}, "step_ns": {"before": 15, "after": 16}}})"));
+              "copies_ns": {"before": 17, "after": 18}, "exposed_ns": {"before": 13, "after": 14}, "exposed_copies_ns": {"before": 19, "after": 20}, "waits_for_host_ns": {"before": 21, "after": 22}, "step_ns": {"before": 15, "after": 16}}})"));
 }
 
 } // namespace

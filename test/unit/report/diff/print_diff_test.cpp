@@ -27,6 +27,7 @@ static ReportDiff sample() {
   diff.computeTime = {2500, 3000000};
   diff.communicationTime = {900, 900};
   diff.exposedTime = {900, 450};
+  diff.hostWaitTime = {100, 200};
   diff.stepTime = {3400, 3000450};
   return diff;
 }
@@ -70,6 +71,7 @@ estimated time of a rank
   compute                2.5 us  ->    3.0 ms  +119900.0 %
   communication          900 ns      the same
   exposed communication  900 ns  ->    450 ns      -50.0 %
+  waiting for the host   100 ns  ->    200 ns     +100.0 %
   whole                  3.4 us  ->    3.0 ms   +88148.5 %
 )");
 }

@@ -31,7 +31,7 @@ namespace meshplan::scheduling {
 llvm::Expected<Solution> programOrder(const Problem &problem);
 
 /// List scheduling (solvers/list_order.h): the fastest of a few rules, and of program order if it keeps to the memory
-/// limit, without merges and with those that solvers/merge_search.h tries. Fails if the problem is inconsistent, or if
+/// limit, without merges and with those that solvers/choice_search.h tries. Fails if the problem is inconsistent, or if
 /// no order was found that keeps to the limit.
 llvm::Expected<Solution> list(const Problem &problem);
 

@@ -1,6 +1,7 @@
 //===- choices.cpp - applies the choices of a solution --------------------===//
 
 #include "compiler/scheduling/choices.h"
+#include "compiler/scheduling/apply_splits.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <queue>
@@ -219,7 +220,8 @@ static void renumberAfter(Operation &operation, llvm::ArrayRef<unsigned> partOf,
   operation.after = std::move(after);
 }
 
-Expected<Resolution> meshplan::scheduling::resolve(const Problem &problem, llvm::ArrayRef<Members> merged) {
+/// Applies the merges.
+static Expected<Resolution> merge(const Problem &problem, llvm::ArrayRef<Members> merged) {
   Resolution result;
   result.problem = problem;
   result.problem.mergeables.clear();
@@ -260,4 +262,15 @@ Expected<Resolution> meshplan::scheduling::resolve(const Problem &problem, llvm:
   for (Operation &operation : result.problem.operations)
     renumberAfter(operation, partOf, operationsOf);
   return result;
+}
+
+Expected<Resolution> meshplan::scheduling::resolve(const Problem &problem, const Choices &choices) {
+  Expected<Resolution> result = merge(problem, choices.merged);
+  if (!result)
+    return result.takeError();
+  result->parts.assign(result->problem.operations.size(), std::nullopt);
+  result->problem.splittables.clear();
+  if (choices.split.empty())
+    return result;
+  return applySplits(problem, std::move(*result), choices.split);
 }

@@ -4,14 +4,12 @@
 // - the order of computing, where collectives start and where they are waited for: the steps of a solution. How far
 //   ahead a gather may start is not a number; it follows from the memory limit, because its result is allocated where
 //   it starts. Operation::blocking forbids the choice for one operation.
-// - which collectives are merged: Problem::mergeables, and Solution::merged.
+// - which collectives are merged: Problem::mergeables, and Choices::merged.
+// - which products and collectives are split into parts, and into how many: Problem::splittables, and Choices::split.
 //
 // A choice is a change of the problem. resolve() makes the problem in which it is decided, and everything else
 // (verification, simulation, memory) sees only that one. A choice that is added later has the same three parts: what is
-// possible is a list in Problem, what is chosen is a list in Solution, and resolve() applies it. Splitting of a product
-// and the collective that depends on it into chunks fits in: the problem lists pairs of such operations with the cost
-// of their parts for each number of chunks that is possible, the solution has the number for each pair, and resolve()
-// replaces the two operations by two for each chunk, in a chain on each of the two lanes.
+// possible is a list in Problem, what is chosen is a list in Choices, and resolve() applies it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +24,11 @@ namespace meshplan::scheduling {
 struct Resolution {
   Problem problem;
   /// By operation of `problem`: the operations of the original problem that it replaces. A copy has those of the
-  /// collective that it copies for.
+  /// collective that it copies for, a part and what joins the parts that of which they are parts.
   std::vector<std::vector<unsigned>> members;
+  /// By operation of `problem`: which part it is of the operation that it replaces, from 0. None if it replaces a whole
+  /// operation, or joins all parts.
+  std::vector<std::optional<unsigned>> parts;
 };
 
 /// Merges operations of a checked problem: each list of `merged` becomes one operation. It is asynchronous as they are,
@@ -36,9 +37,15 @@ struct Resolution {
 /// of the compute lane, and their buffers come after those of the problem. A merged operation has the position of the
 /// last of its members; other operations keep their order, except those that depend on one that moved.
 ///
+/// Then splits: each member of a Splittable becomes its parts, at its position. A part reads that part of the results
+/// of other members, and all else that its operation reads. Where an operation outside reads a result, or the caller
+/// does, the last part is followed by an operation that joins them, and that produces the buffer of the original
+/// problem. Otherwise the first part produces it, with the size of a part. Buffers of other parts come last.
+///
 /// Fails with V10 if a list has fewer than two operations, is not part of one Mergeable, exceeds its limit, shares an
-/// operation with another list, or if its operations depend on each other.
-llvm::Expected<Resolution> resolve(const Problem &problem, llvm::ArrayRef<std::vector<unsigned>> merged);
+/// operation with another list, or if its operations depend on each other. Fails with V11 if a split does not exist, or
+/// shares an operation with another split or with a merge.
+llvm::Expected<Resolution> resolve(const Problem &problem, const Choices &choices);
 
 } // namespace meshplan::scheduling
 

@@ -223,7 +223,7 @@ std::vector<Deferred> Deferral::group(const std::vector<bool> &isDeferred, const
 }
 
 std::vector<Deferred> Deferral::find() {
-  if (instances.count < 2 || !solution.merged.empty() || !replacesWhole())
+  if (instances.count < 2 || !solution.choices.empty() || !replacesWhole())
     return {};
   findCandidates();
   // With fewer waits in it the body ends earlier, so more collectives may be in flight at its end.

@@ -30,7 +30,7 @@ struct HeldAtPeak {
   std::optional<unsigned> operation; ///< runs at the peak; none at the end or without steps
 };
 
-/// The profile of one memory, for a solution that keeps rules V1 to V6 and has nothing merged: resolve() it first.
+/// The profile of one memory, for a solution that keeps rules V1 to V6 and has no choices: resolve() it first.
 MemoryProfile profileMemory(const Problem &problem, const Solution &solution, Memory memory = Memory::device);
 
 /// The buffers that make up the peak that profileMemory reports for the device.

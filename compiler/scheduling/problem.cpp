@@ -224,7 +224,7 @@ static Error checkOverwriting(const Problem &problem) {
   return Error::success();
 }
 
-/// K11: a copy serves one collective, and is none itself (see Copy).
+/// K11: a copy serves one collective, and is none itself (see Copy). What joins parts serves no collective.
 static Error checkCopies(const Problem &problem) {
   auto producers = problem.producers();
   std::vector<llvm::SmallVector<unsigned, 1>> readers(problem.buffers.size());
@@ -241,7 +241,7 @@ static Error checkCopies(const Problem &problem) {
     return served && problem.operations[*served].isCollective();
   };
   for (const Operation &operation : problem.operations)
-    if (operation.copy != Copy::none && !serves(operation))
+    if ((operation.copy == Copy::pack || operation.copy == Copy::unpack) && !serves(operation))
       return createStringError("K11: operation '" + operation.name + "' copies for no collective");
   return Error::success();
 }
@@ -334,9 +334,49 @@ static Error checkMergeables(const Problem &problem) {
   return Error::success();
 }
 
+/// K12: each member has one result, which only its parts make; costs are possible; something can overlap.
+static Error checkSplittables(const Problem &problem) {
+  for (const Splittable &splittable : problem.splittables) {
+    auto refuse = [&](const Twine &why) {
+      return createStringError("K12: '" + splittable.name + "' may not split " + why);
+    };
+    if (splittable.parts < 2)
+      return refuse("into " + Twine(splittable.parts) + " parts, only into two or more");
+    bool computes = false, communicates = false;
+    std::optional<unsigned> last;
+    for (const SplitMember &member : splittable.members) {
+      if (member.operation >= problem.operations.size() || (last && member.operation <= *last))
+        return refuse("operation " + Twine(member.operation) + " of " + Twine(problem.operations.size()) +
+                      ": members are in the order of the problem");
+      last = member.operation;
+      const Operation &operation = problem.operations[member.operation];
+      (problem.isAsynchronous(operation) ? communicates : computes) = true;
+      if (!operation.instances.empty() || operation.blocking || operation.prefetch || operation.copy != Copy::none)
+        return refuse("'" + operation.name + "', which is of several coordinates, blocking, prefetched or a copy");
+      if (operation.produced.size() != 1 || !operation.overwritten.empty() ||
+          problem.buffers[operation.produced.front()].viewOf)
+        return refuse("'" + operation.name + "', which must have one result of its own, and overwrite nothing");
+      bool isLinked = llvm::all_of(member.transfers, [&](Transfer each) {
+        return each.link < problem.links.size() && each.bytes >= 0 && each.bytes <= mostBytes;
+      });
+      for (int64_t time : {member.duration, member.latency, member.joinTime})
+        if (time < 0 || time > mostTime || !isLinked)
+          return refuse("'" + operation.name + "' at negative costs, or over links that do not exist");
+      if (!haveSizes(problem, member.bytes) || (!member.workspace.empty() && !haveSizes(problem, member.workspace)))
+        return refuse("'" + operation.name + "', whose parts must have a size for each rank class");
+      bool isTransfer = member.latency != 0 || !member.transfers.empty();
+      if (problem.isAsynchronous(operation) ? member.duration != 0 : isTransfer)
+        return refuse("'" + operation.name + "', whose parts have the costs of another lane");
+    }
+    if (!computes || !communicates)
+      return refuse("only computing or only what runs beside it, must split both");
+  }
+  return Error::success();
+}
+
 Error Problem::check() const {
   for (auto rule : {checkIndices, checkSizes, checkTimes, checkProducers, checkOrder, checkViews, checkOverwriting,
-                    checkLanes, checkCosts, checkMergeables, checkCopies})
+                    checkLanes, checkCosts, checkMergeables, checkCopies, checkSplittables})
     if (Error error = rule(*this))
       return error;
   return Error::success();

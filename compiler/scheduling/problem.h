@@ -91,11 +91,12 @@ struct Buffer {
   bool operator==(const Buffer &) const = default;
 };
 
-/// What an operation copies for a collective.
+/// What an operation copies for a choice.
 enum class Copy {
   none,
   pack,   ///< tensors to send, into one buffer: the only result of the operation, which only the collective reads
   unpack, ///< tensors out of the buffer of what was received: the first operand, which the collective produces
+  join,   ///< the results of all parts of an operation that is split, into one tensor
 };
 
 /// A gather of the parameters of an FSDP unit for the forward pass, or for the backward pass: these two are different
@@ -168,6 +169,32 @@ struct Mergeable {
   bool operator==(const Mergeable &) const = default;
 };
 
+/// An operation of a Splittable, and each of its parts: they cost the same.
+struct SplitMember {
+  unsigned operation = 0;                   ///< index into Problem::operations
+  int64_t duration = 0;                     ///< as Operation's
+  int64_t latency = 0;                      ///< as Operation's
+  llvm::SmallVector<Transfer, 2> transfers; ///< as Operation's
+  ClassBytes workspace;                     ///< as Operation's
+  ClassBytes bytes;                         ///< of the result of a part
+  /// To copy the results of all parts into one tensor, for operations that are not split and read it.
+  int64_t joinTime = 0;
+
+  bool operator==(const SplitMember &) const = default;
+};
+
+/// Operations that work on rows independently of each other, collectives among them: a product and the collective that
+/// sums its result, a gather and the products that read what it gathers. A solution may split all of them into parts
+/// (choices.h), so that the product of one part runs beside the collective of another. The results of a member are read
+/// by part where a member reads them; other tensors that a member reads are there for each part.
+struct Splittable {
+  std::string name;
+  unsigned parts = 2;
+  std::vector<SplitMember> members; ///< in the order of the problem
+
+  bool operator==(const Splittable &) const = default;
+};
+
 /// Nanoseconds of a transfer over a link that nothing else uses.
 int64_t timeOnLink(int64_t bytes, int64_t bytesPerSecond);
 
@@ -192,6 +219,8 @@ struct Problem {
   /// In an order that respects their dependencies.
   std::vector<Operation> operations;
   std::vector<Mergeable> mergeables;
+  /// Two may have the same members, to be split into other numbers of parts.
+  std::vector<Splittable> splittables;
   /// Temporaries of the caller while it receives the kept buffers; empty means none.
   ClassBytes handover;
   /// Bytes of device memory that a solution may hold at once; empty means that it is not limited.
@@ -209,7 +238,10 @@ struct Problem {
   ///   instances;
   /// - K10 what may be merged is on one communicator and in one list, overwrites nothing, and is copied for all members
   ///   or for none;
-  /// - K11 a copy serves one collective, and is not a collective itself.
+  /// - K11 a copy serves one collective, and is not a collective itself;
+  /// - K12 what may be split has one result of its own, overwrites nothing, and is not between coordinates; a
+  /// collective
+  ///   and an operation of the compute lane are split together.
   llvm::Error check() const;
 
   /// True if the operation is started and waited for.

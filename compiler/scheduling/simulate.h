@@ -49,7 +49,7 @@ struct Timeline {
 ///
 ///   makespan = busy[compute lane] + sum of exposed + waitsForHost
 ///
-/// The solution must pass verify() and have nothing merged: resolve() it first. Times do not depend on the host that
+/// The solution must pass verify() and have no choices: resolve() it first. Times do not depend on the host that
 /// computes them.
 Timeline simulate(const Problem &problem, const Solution &solution);
 

@@ -25,8 +25,8 @@ std::string meshplan::scheduling::describe(const Problem &problem, Step step) {
 }
 
 Error meshplan::scheduling::verify(const Problem &problem, const Solution &solution) {
-  if (!solution.merged.empty()) {
-    llvm::Expected<Resolution> resolved = resolve(problem, solution.merged);
+  if (!solution.choices.empty()) {
+    llvm::Expected<Resolution> resolved = resolve(problem, solution.choices);
     if (!resolved)
       return resolved.takeError();
     return verify(resolved->problem, {solution.steps});
@@ -38,10 +38,11 @@ Error meshplan::scheduling::verify(const Problem &problem, const Solution &solut
 
 Error meshplan::scheduling::verify(llvm::ArrayRef<Coordinate> coordinates) {
   for (const Coordinate &coordinate : coordinates)
-    if (!coordinate.solution.merged.empty()) // verifyOrder() reads the steps as those of the problem itself
-      return llvm::createStringError("coordinate '" + coordinate.name + "': V10: its list has " +
-                                     llvm::Twine(coordinate.solution.merged.size()) +
-                                     " merges, must have none: resolve() them first");
+    // verifyOrder() reads the steps as those of the problem itself.
+    if (const Choices &choices = coordinate.solution.choices; !choices.empty())
+      return llvm::createStringError(
+          "coordinate '" + coordinate.name + "': V10: its list has " + llvm::Twine(choices.merged.size()) +
+          " merges and " + llvm::Twine(choices.split.size()) + " splits, must have none: resolve() them first");
     else if (Error error = verify(coordinate.problem, coordinate.solution))
       return llvm::createStringError("coordinate '" + coordinate.name + "': " + llvm::toString(std::move(error)));
   return verifyOrder(coordinates);

@@ -27,17 +27,27 @@ struct Step {
   bool operator==(const Step &) const = default;
 };
 
-struct Solution {
-  /// Name operations of the problem that resolve() (choices.h) makes of `merged`: the problem itself if it is empty.
-  std::vector<Step> steps;
+/// What is decided besides the order.
+struct Choices {
   /// Operations of the problem that become one each: members of one Mergeable.
   std::vector<std::vector<unsigned>> merged;
+  /// What is split into parts: indices into Problem::splittables, ascending.
+  std::vector<unsigned> split;
+
+  bool operator==(const Choices &) const = default;
+  bool empty() const { return merged.empty() && split.empty(); }
+};
+
+struct Solution {
+  /// Name operations of the problem that resolve() (choices.h) makes of `choices`: the problem itself if it is empty.
+  std::vector<Step> steps;
+  Choices choices;
 };
 
 /// A step as messages and the text form write it: "start gather".
 std::string describe(const Problem &problem, Step step);
 
-/// Fails if the solution of a checked problem is wrong. The message has the rule's label (V1 to V6, V9, V10) and what
+/// Fails if the solution of a checked problem is wrong. The message has the rule's label (V1 to V6, V9 to V11) and what
 /// is required:
 /// - V1 an operation runs once, by the steps of its kind; V2 an asynchronous one is started once and then waited for
 ///   once, a blocking one before anything else is issued;
@@ -45,7 +55,7 @@ std::string describe(const Problem &problem, Step step);
 /// - V4 no buffer is used after it was freed; V5 only live temporaries that nothing in flight uses are freed; V6 every
 ///   temporary that is not kept is freed;
 /// - V9 the memory limit holds;
-/// - V10 what is merged may be.
+/// - V10 what is merged may be; V11 what is split may be.
 llvm::Error verify(const Problem &problem, const Solution &solution);
 
 /// A pipeline coordinate: the list that all its ranks issue.
@@ -55,7 +65,7 @@ struct Coordinate {
   Solution solution;
 };
 
-/// The rules above for each coordinate, whose solutions have nothing merged, and that no backend can deadlock:
+/// The rules above for each coordinate, whose solutions have no choices, and that no backend can deadlock:
 /// - V7 each instance is issued once by every coordinate that takes part in it, and these agree on who does;
 /// - V8 the order in which all lists issue instances is acyclic.
 ///
@@ -67,7 +77,7 @@ struct Coordinate {
 /// coordinates times instances, whatever the number of ranks.
 llvm::Error verify(llvm::ArrayRef<Coordinate> coordinates);
 
-/// Parts of verify(): rules V1 to V6; V7 and V8; V9. The solutions have nothing merged.
+/// Parts of verify(): rules V1 to V6; V7 and V8; V9. The solutions have no choices.
 llvm::Error verifyLifetimes(const Problem &problem, const Solution &solution);
 llvm::Error verifyOrder(llvm::ArrayRef<Coordinate> coordinates);
 llvm::Error verifyMemory(const Problem &problem, const Solution &solution);

@@ -2,7 +2,7 @@
 
 #include "compiler/scheduling/algorithms.h"
 #include "compiler/scheduling/simulate.h"
-#include "compiler/scheduling/solvers/merge_search.h"
+#include "compiler/scheduling/solvers/choice_search.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace meshplan::scheduling;
@@ -107,10 +107,11 @@ Expected<std::vector<IssueOrder>> meshplan::scheduling::listCandidates(const Pro
 Expected<Solution> meshplan::scheduling::list(const Problem &problem) {
   if (llvm::Error error = problem.check())
     return error;
-  Expected<Merged> merged = searchMerges(problem, MergeEffort::few);
-  if (!merged)
-    return merged.takeError();
-  Solution solution{insertFrees(merged->resolution.problem, merged->orders.front().steps), std::move(merged->lists)};
+  Expected<Decision> decision = searchChoices(problem, ChoiceEffort::few);
+  if (!decision)
+    return decision.takeError();
+  Solution solution{insertFrees(decision->resolution.problem, decision->orders.front().steps),
+                    std::move(decision->choices)};
   if (llvm::Error error = verify(problem, solution))
     return error;
   return solution;

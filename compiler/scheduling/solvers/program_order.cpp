@@ -19,7 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/scheduling/algorithms.h"
-#include "compiler/scheduling/solvers/merge_search.h"
+#include "compiler/scheduling/solvers/choice_search.h"
 #include "compiler/scheduling/solvers/walker.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
@@ -281,10 +281,10 @@ Expected<Solution> meshplan::scheduling::programOrder(const Problem &problem) {
   if (merged.empty()) {
     solution = ProgramOrder(problem).solve();
   } else {
-    Expected<Resolution> resolution = resolve(problem, merged);
+    Expected<Resolution> resolution = resolve(problem, {merged, {}});
     if (!resolution)
       return resolution.takeError();
-    solution = {ProgramOrder(resolution->problem).solve().steps, std::move(merged)};
+    solution = {ProgramOrder(resolution->problem).solve().steps, {std::move(merged), {}}};
   }
   if (Error error = verify(problem, solution))
     return error;

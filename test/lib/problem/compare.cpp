@@ -20,7 +20,7 @@ using namespace meshplan::scheduling;
 using llvm::StringRef;
 
 static int64_t makespanOf(const Problem &problem, const Solution &solution) {
-  return simulate(llvm::cantFail(resolve(problem, solution.merged)).problem, {solution.steps}).makespan;
+  return simulate(llvm::cantFail(resolve(problem, solution.choices)).problem, {solution.steps}).makespan;
 }
 
 /// The makespan that a solver reaches; none, with a message, if its answer is an error.

@@ -83,10 +83,10 @@ static Error run(const Options &options) {
   Expected<Solution> solution = solveOrVerify(*text, options.schedule);
   if (!solution)
     return solution.takeError();
-  Expected<Resolution> resolved = resolve(text->problem, solution->merged);
+  Expected<Resolution> resolved = resolve(text->problem, solution->choices);
   if (!resolved)
     return resolved.takeError();
-  solution->merged.clear();
+  solution->choices = {};
   for (Step step : solution->steps)
     llvm::outs() << describe(resolved->problem, step) << '\n';
   printPeaks(resolved->problem, *solution);

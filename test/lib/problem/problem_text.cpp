@@ -35,6 +35,7 @@ private:
   bool readCost(Operation &operation);
   bool readInstance(Operation &operation);
   void readMergeable();
+  void readSplittable();
   void readStep(StepKind kind, const Names &names);
 
   StringRef next();
@@ -208,8 +209,8 @@ bool Reader::readInstance(Operation &operation) {
 }
 
 /// operation NAME `on` LANE (`over` COMMUNICATOR | COST | `reads` BUFFER* | `writes` BUFFER* | `workspace` BYTES* |
-///                           `after` OPERATION* | `overwrites` BUFFER* | `host` | `packs` | `unpacks` | `blocking` |
-///                           `prefetch` UNIT AHEAD | `meets` INSTANCE COORDINATE*)*
+///                           `after` OPERATION* | `overwrites` BUFFER* | `host` | `packs` | `unpacks` | `joins` |
+///                           `blocking` | `prefetch` UNIT AHEAD | `meets` INSTANCE COORDINATE*)*
 void Reader::readOperation() {
   StringRef name = next();
   Operation operation;
@@ -238,6 +239,8 @@ void Reader::readOperation() {
       operation.copy = Copy::pack;
     else if (takeWord("unpacks"))
       operation.copy = Copy::unpack;
+    else if (takeWord("joins"))
+      operation.copy = Copy::join;
     else if (takeWord("blocking"))
       operation.blocking = true;
     else if (takeWord("prefetch")) {
@@ -279,6 +282,34 @@ void Reader::readMergeable() {
   }
 }
 
+/// splittable NAME `parts` N (OPERATION (COST | `workspace` BYTES* | `bytes` BYTES* | `joins` TIME)*)*
+void Reader::readSplittable() {
+  Splittable &splittable = result.problem.splittables.emplace_back();
+  splittable.name = next().str();
+  if (takeWord("parts"))
+    splittable.parts = nextInteger();
+  while (position < words.size() && problem.empty()) {
+    SplitMember &member = splittable.members.emplace_back();
+    member.operation = nextIndex(operations);
+    Operation costs;
+    while (position < words.size() && problem.empty()) {
+      if (readCost(costs))
+        continue;
+      if (takeWord("workspace"))
+        member.workspace = nextBytes();
+      else if (takeWord("bytes"))
+        member.bytes = nextBytes();
+      else if (takeWord("joins"))
+        member.joinTime = nextInteger();
+      else
+        break;
+    }
+    member.duration = costs.duration;
+    member.latency = costs.latency;
+    member.transfers = costs.transfers;
+  }
+}
+
 void Reader::readStep(StepKind kind, const Names &names) {
   if (!result.solution)
     result.solution.emplace();
@@ -313,6 +344,8 @@ Error Reader::readLine() {
     readOperation();
   else if (verb == "mergeable")
     readMergeable();
+  else if (verb == "splittable")
+    readSplittable();
   else if (verb == "run")
     readStep(StepKind::run, operations);
   else if (verb == "start")
@@ -367,6 +400,8 @@ private:
   void writeBuffer(const Buffer &buffer);
   void writeOperation(const Operation &operation);
   void writeMergeable(const Mergeable &mergeable);
+  void writeSplittable(const Splittable &splittable);
+  void writeCost(int64_t duration, int64_t latency, llvm::ArrayRef<Transfer> transfers);
   void writeNumbers(llvm::ArrayRef<int64_t> numbers);
   template <typename Table> void writeNames(StringRef verb, llvm::ArrayRef<unsigned> indices, const Table &table);
 
@@ -435,20 +470,24 @@ void Writer::writeBuffer(const Buffer &buffer) {
   out << '\n';
 }
 
+void Writer::writeCost(int64_t duration, int64_t latency, llvm::ArrayRef<Transfer> transfers) {
+  if (duration != 0)
+    out << " duration " << duration;
+  if (latency != 0)
+    out << " latency " << latency;
+  if (!transfers.empty())
+    out << " moves";
+  for (Transfer transfer : transfers)
+    out << ' ' << problem.links[transfer.link].name << ' ' << transfer.bytes;
+}
+
 void Writer::writeOperation(const Operation &operation) {
   out << "operation " << operation.name << " on " << problem.lanes[operation.lane].name;
   if (operation.communicator)
     out << " over " << problem.communicators[*operation.communicator].name;
-  if (operation.duration != 0)
-    out << " duration " << operation.duration;
-  if (operation.latency != 0)
-    out << " latency " << operation.latency;
+  writeCost(operation.duration, operation.latency, operation.transfers);
   if (operation.cores != 0)
     out << " cores " << operation.cores;
-  if (!operation.transfers.empty())
-    out << " moves";
-  for (Transfer transfer : operation.transfers)
-    out << ' ' << problem.links[transfer.link].name << ' ' << transfer.bytes;
   writeNames("reads", operation.consumed, problem.buffers);
   writeNames("writes", operation.produced, problem.buffers);
   writeNames("overwrites", operation.overwritten, problem.buffers);
@@ -460,7 +499,7 @@ void Writer::writeOperation(const Operation &operation) {
   if (operation.memory == Memory::host)
     out << " host";
   if (operation.copy != Copy::none)
-    out << (operation.copy == Copy::pack ? " packs" : " unpacks");
+    out << (operation.copy == Copy::pack ? " packs" : operation.copy == Copy::unpack ? " unpacks" : " joins");
   if (operation.blocking)
     out << " blocking";
   for (const Instance &instance : operation.instances) {
@@ -493,6 +532,22 @@ void Writer::writeMergeable(const Mergeable &mergeable) {
   out << '\n';
 }
 
+void Writer::writeSplittable(const Splittable &splittable) {
+  out << "splittable " << splittable.name << " parts " << splittable.parts;
+  for (const SplitMember &member : splittable.members) {
+    out << ' ' << problem.operations[member.operation].name;
+    writeCost(member.duration, member.latency, member.transfers);
+    for (auto [word, bytes] : {std::pair(" workspace", &member.workspace), {" bytes", &member.bytes}})
+      if (!bytes->empty()) {
+        out << word;
+        writeNumbers(*bytes);
+      }
+    if (member.joinTime != 0)
+      out << " joins " << member.joinTime;
+  }
+  out << '\n';
+}
+
 void Writer::write() {
   writeSettings();
   for (const Buffer &buffer : problem.buffers)
@@ -501,6 +556,8 @@ void Writer::write() {
     writeOperation(operation);
   for (const Mergeable &mergeable : problem.mergeables)
     writeMergeable(mergeable);
+  for (const Splittable &splittable : problem.splittables)
+    writeSplittable(splittable);
 }
 
 std::string meshplan::scheduling::textOf(llvm::ArrayRef<Coordinate> coordinates) {

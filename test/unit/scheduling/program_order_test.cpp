@@ -14,7 +14,7 @@ static std::string solve(llvm::StringRef text) {
   if (!solution)
     return llvm::toString(solution.takeError());
   std::string steps;
-  problem = llvm::cantFail(resolve(problem, solution->merged)).problem;
+  problem = llvm::cantFail(resolve(problem, solution->choices)).problem;
   for (Step step : solution->steps)
     steps += (llvm::Twine(steps.empty() ? "" : ", ") + describe(problem, step)).str();
   return steps;

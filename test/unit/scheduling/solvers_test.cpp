@@ -16,7 +16,7 @@ using namespace meshplan::scheduling;
 using testing::ElementsAre;
 
 static int64_t makespanOf(const Problem &problem, const Solution &solution) {
-  return simulate(llvm::cantFail(resolve(problem, solution.merged)).problem, {solution.steps}).makespan;
+  return simulate(llvm::cantFail(resolve(problem, solution.choices)).problem, {solution.steps}).makespan;
 }
 
 static Solution solved(llvm::StringRef name, const Problem &problem) {
@@ -162,15 +162,16 @@ TEST(Solvers, MergeWhatIsMostlyLatency) {
   Problem problem = gradientSums(100, 0);
   for (const char *name : {"list", "search"}) {
     Solution solution = solved(name, problem);
-    EXPECT_THAT(solution.merged, ElementsAre(ElementsAre(1, 3, 5, 7))) << name;
+    EXPECT_THAT(solution.choices.merged, ElementsAre(ElementsAre(1, 3, 5, 7))) << name;
     EXPECT_EQ(makespanOf(problem, solution), 156) << name;
   }
 }
 
 TEST(Solvers, DoNotMergeWhatOverlaps) {
   for (const char *name : {"list", "search"}) {
-    EXPECT_THAT(solved(name, gradientSums(2, 0)).merged, testing::IsEmpty()) << name;
-    EXPECT_THAT(solved(name, gradientSums(100, 200)).merged, testing::IsEmpty()) << "copies cost more: " << name;
+    EXPECT_THAT(solved(name, gradientSums(2, 0)).choices.merged, testing::IsEmpty()) << name;
+    EXPECT_THAT(solved(name, gradientSums(100, 200)).choices.merged, testing::IsEmpty())
+        << "copies cost more: " << name;
   }
 }
 
@@ -179,25 +180,67 @@ TEST(Solvers, KeepToTheLimitOfMerging) {
   problem.mergeables[0].mostBytes = 8;
   for (const char *name : {"program", "list", "search"}) {
     Solution solution = solved(name, problem);
-    EXPECT_THAT(solution.merged, ElementsAre(ElementsAre(1, 3), ElementsAre(5, 7))) << name;
+    EXPECT_THAT(solution.choices.merged, ElementsAre(ElementsAre(1, 3), ElementsAre(5, 7))) << name;
   }
 }
 
 TEST(Program, MergesUpToTheLimit) {
   Problem problem = gradientSums(100, 1);
-  EXPECT_THAT(solved("program", problem).merged, testing::IsEmpty()) << "there is no limit";
+  EXPECT_THAT(solved("program", problem).choices.merged, testing::IsEmpty()) << "there is no limit";
   problem.mergeables[0].mostBytes = 12;
-  EXPECT_THAT(solved("program", problem).merged, ElementsAre(ElementsAre(1, 3, 5)));
+  EXPECT_THAT(solved("program", problem).choices.merged, ElementsAre(ElementsAre(1, 3, 5)));
   // The third sum depends on the first.
   problem.operations[4].after = {1};
-  EXPECT_THAT(solved("program", problem).merged, ElementsAre(ElementsAre(3, 5)));
+  EXPECT_THAT(solved("program", problem).choices.merged, ElementsAre(ElementsAre(3, 5)));
 }
 
 TEST(List, DoesNotCopyWhatIsLargeToTravelWithSmallOnes) {
   // The second sum transfers for as long as many latencies.
   Problem problem = gradientSums(100, 0);
   problem.operations[3].transfers[0].bytes = 4000;
-  EXPECT_THAT(solved("list", problem).merged, ElementsAre(ElementsAre(1, 5, 7)));
+  EXPECT_THAT(solved("list", problem).choices.merged, ElementsAre(ElementsAre(1, 5, 7)));
+}
+
+/// Products of 100 one after the other, each followed by a sum of 100 that the next one reads. Each of them may be
+/// split with its sum into two or four parts, whose sums are joined.
+static Problem productsWithSums(int64_t joinTime) {
+  std::string text = R"(
+lane compute
+lane tp collectives
+link wire 1000000000
+communicator tp 0:(1)2
+buffer z0 8 permanent
+)",
+              splits;
+  for (int layer : {1, 2}) {
+    std::string own = std::to_string(layer), before = std::to_string(layer - 1);
+    text += "buffer y" + own + " 8\nbuffer z" + own + " 8" + (layer == 2 ? " kept" : "") + "\noperation product" + own +
+            " on compute duration 100 reads z" + before + " writes y" + own + "\noperation sum" + own +
+            " on tp over tp moves wire 100 reads y" + own + " writes z" + own + "\n";
+    for (int parts : {2, 4})
+      splits += "splittable of" + own + " parts " + std::to_string(parts) + " product" + own + " duration " +
+                std::to_string(100 / parts) + " bytes " + std::to_string(8 / parts) + " sum" + own + " moves wire " +
+                std::to_string(100 / parts) + " bytes " + std::to_string(8 / parts) + " joins " +
+                std::to_string(joinTime) + "\n";
+  }
+  return parse(text + splits).problem;
+}
+
+TEST(Solvers, SplitWhatComputingWaitsFor) {
+  // Whole: 2 * (100 + 100). In four parts: 2 * (100 + 25 + 1), because the sum of a part runs beside the next product.
+  Problem problem = productsWithSums(1);
+  EXPECT_EQ(makespanOf(problem, solved("program", problem)), 400);
+  for (const char *name : {"list", "search"}) {
+    Solution solution = solved(name, problem);
+    EXPECT_THAT(solution.choices.split, ElementsAre(1, 3)) << name;
+    EXPECT_EQ(makespanOf(problem, solution), 252) << name;
+  }
+}
+
+TEST(Solvers, DoNotSplitWhatCostsMoreToJoin) {
+  Problem problem = productsWithSums(80);
+  for (const char *name : {"program", "list", "search"})
+    EXPECT_THAT(solved(name, problem).choices.split, testing::IsEmpty()) << name;
 }
 
 TEST(Solvers, HideMostOfTheCommunicationOfATrainingStep) {

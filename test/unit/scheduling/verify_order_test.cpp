@@ -95,9 +95,9 @@ TEST(VerifyOrder, ListsThemselvesAreVerified) {
 TEST(VerifyOrder, NothingIsMerged) {
   std::vector<Coordinate> coordinates =
       parse(coordinate("a", operation("send", "f"), "start send\nwait send\n")).coordinates;
-  coordinates[0].solution.merged = {{0, 1}};
+  coordinates[0].solution.choices.merged = {{0, 1}};
   EXPECT_EQ(message(verify(coordinates)),
-            "coordinate 'a': V10: its list has 1 merges, must have none: resolve() them first");
+            "coordinate 'a': V10: its list has 1 merges and 0 splits, must have none: resolve() them first");
 }
 
 // All ranks of one coordinate issue one list: whatever overlaps in it, they agree.

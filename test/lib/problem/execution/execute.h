@@ -40,7 +40,7 @@ struct ExecutionOptions {
 };
 
 /// Runs the lists of all coordinates of one model, or of one problem. Their problems have passed check(); their
-/// solutions have nothing merged (resolve() them first).
+/// solutions have no choices (resolve() them first).
 ///
 /// Fails with `timeout` if ranks wait for each other longer than the time-out: a hang. With `invalid` if the backend
 /// finds that the ranks start what they share in different orders or wait for each other; only builds with assertions

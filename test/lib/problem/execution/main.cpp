@@ -98,7 +98,7 @@ void RandomRuns::runProblem(unsigned seed, const NamedSolver &solver) {
   llvm::Expected<Solution> solution = solver.solve(problem);
   if (!solution)
     return report(seed, solver.name, llvm::toString(solution.takeError()), coordinate, checksOrderOf(seed));
-  coordinate.problem = llvm::cantFail(resolve(problem, solution->merged)).problem;
+  coordinate.problem = llvm::cantFail(resolve(problem, solution->choices)).problem;
   coordinate.solution.steps = solution->steps;
   ++runs;
   Status status = runWatched(seed, solver.name, coordinate, checksOrderOf(seed));

@@ -1,14 +1,17 @@
-//===- merge_search.cpp - which collectives are merged --------------------===//
+//===- choice_search.cpp - what is merged and what is split ---------------===//
 //
-// First what is merged, then the order: a merge changes which orders are possible, and list scheduling is fast enough
-// to compare merges. What a collective costs whatever its size (its latency, and Mergeable::once) decides which sizes
-// are tried: collectives that transfer for many times as long gain little.
+// First the choices, then the order: a choice changes which orders are possible, and list scheduling is fast enough to
+// compare choices. What is merged is decided first: merges are for small collectives, splits for long ones. What a
+// collective costs whatever its size (its latency, and Mergeable::once) decides which sizes are tried: collectives that
+// transfer for many times as long gain little.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/scheduling/solvers/merge_search.h"
+#include "compiler/scheduling/solvers/choice_search.h"
 #include "compiler/scheduling/simulate.h"
 #include "llvm/ADT/STLExtras.h"
+#include <numeric>
+#include <set>
 
 using namespace meshplan::scheduling;
 using llvm::Expected;
@@ -46,7 +49,7 @@ static Lists cut(llvm::ArrayRef<const MergeMember *> members, int64_t mostBytes,
 }
 
 static bool resolves(const Problem &problem, const Lists &lists) {
-  Expected<Resolution> resolution = resolve(problem, lists);
+  Expected<Resolution> resolution = resolve(problem, {lists, {}});
   bool isPossible = static_cast<bool>(resolution);
   llvm::consumeError(resolution.takeError());
   return isPossible;
@@ -81,32 +84,36 @@ Lists meshplan::scheduling::programMerges(const Problem &problem) {
 }
 
 namespace {
-class MergeSearch {
+class ChoiceSearch {
 public:
-  explicit MergeSearch(const Problem &problem) : problem(problem) {}
+  explicit ChoiceSearch(const Problem &problem) : problem(problem) {}
 
-  Expected<Merged> search(MergeEffort effort);
+  Expected<Decision> search(ChoiceEffort effort);
 
 private:
   using Cuts = std::vector<bool>; ///< for each member of a Mergeable but the first: it does not join the one before
 
-  Expected<Merged> evaluate(Lists lists) const;
+  Expected<Decision> evaluate(Choices choices) const;
   OrderedMembers membersInOrder(const Mergeable &mergeable) const;
   int64_t exposedOfMembers() const;
   Lists bucketsOf(const Mergeable &mergeable, int64_t size) const;
   void improve(const Mergeable &mergeable);
   /// Takes other cuts of one list if they are faster.
   bool offer(const Mergeable &mergeable, llvm::ArrayRef<const MergeMember *> members, const Cuts &cuts);
-  /// Takes other merges if they are faster.
-  bool offer(Lists lists);
+  /// Takes other choices if they are faster.
+  bool offer(Choices choices);
+  std::vector<int64_t> exposedByOperation() const;
+  std::vector<unsigned> promisingSplits(llvm::ArrayRef<int64_t> gains, unsigned parts) const;
+  /// Splits what computing waits for if that is faster.
+  void split(ChoiceEffort effort);
 
   const Problem &problem;
-  std::optional<Merged> best;
+  std::optional<Decision> best;
 };
 } // namespace
 
-Expected<Merged> MergeSearch::evaluate(Lists lists) const {
-  Expected<Resolution> resolution = resolve(problem, lists);
+Expected<Decision> ChoiceSearch::evaluate(Choices choices) const {
+  Expected<Resolution> resolution = resolve(problem, choices);
   if (!resolution)
     return resolution.takeError();
   CostTable costs(resolution->problem);
@@ -114,11 +121,11 @@ Expected<Merged> MergeSearch::evaluate(Lists lists) const {
   Expected<std::vector<IssueOrder>> orders = listCandidates(resolution->problem, costs, dependencies);
   if (!orders)
     return orders.takeError();
-  return Merged{std::move(lists), std::move(*resolution), std::move(*orders)};
+  return Decision{std::move(choices), std::move(*resolution), std::move(*orders)};
 }
 
 /// In the order in which they start in the best solution so far: what starts together is a good candidate for a merge.
-OrderedMembers MergeSearch::membersInOrder(const Mergeable &mergeable) const {
+OrderedMembers ChoiceSearch::membersInOrder(const Mergeable &mergeable) const {
   std::vector<size_t> start(problem.operations.size());
   for (auto [position, operation] : llvm::enumerate(best->orders.front().operations))
     if (best->resolution.problem.operations[operation].isCollective())
@@ -132,7 +139,7 @@ OrderedMembers MergeSearch::membersInOrder(const Mergeable &mergeable) const {
 }
 
 /// How long computing waits for what may be merged, in the best solution so far.
-int64_t MergeSearch::exposedOfMembers() const {
+int64_t ChoiceSearch::exposedOfMembers() const {
   const Problem &resolved = best->resolution.problem;
   std::vector<bool> isMember(problem.operations.size());
   for (const Mergeable &mergeable : problem.mergeables)
@@ -148,7 +155,7 @@ int64_t MergeSearch::exposedOfMembers() const {
 
 /// Lists that are closed when their transfers take `size` times as long as what each collective costs whatever its
 /// size. Members that reach this size alone are not merged with smaller ones.
-Lists MergeSearch::bucketsOf(const Mergeable &mergeable, int64_t size) const {
+Lists ChoiceSearch::bucketsOf(const Mergeable &mergeable, int64_t size) const {
   auto timeOf = [&](llvm::ArrayRef<Transfer> transfers) {
     int64_t longest = 0;
     for (Transfer transfer : transfers)
@@ -170,29 +177,29 @@ Lists MergeSearch::bucketsOf(const Mergeable &mergeable, int64_t size) const {
   });
 }
 
-bool MergeSearch::offer(Lists lists) {
-  Expected<Merged> merged = evaluate(std::move(lists));
-  if (!merged) {
-    llvm::consumeError(merged.takeError()); // they depend on each other, or do not fit into memory together
+bool ChoiceSearch::offer(Choices choices) {
+  Expected<Decision> decision = evaluate(std::move(choices));
+  if (!decision) {
+    llvm::consumeError(decision.takeError()); // they depend on each other, or do not fit into memory together
     return false;
   }
-  if (best && merged->makespan() >= best->makespan())
+  if (best && decision->makespan() >= best->makespan())
     return false;
-  best = std::move(*merged);
+  best = std::move(*decision);
   return true;
 }
 
-bool MergeSearch::offer(const Mergeable &mergeable, llvm::ArrayRef<const MergeMember *> members, const Cuts &cuts) {
+bool ChoiceSearch::offer(const Mergeable &mergeable, llvm::ArrayRef<const MergeMember *> members, const Cuts &cuts) {
   Lists lists;
-  for (const std::vector<unsigned> &list : best->lists)
+  for (const std::vector<unsigned> &list : best->choices.merged)
     if (llvm::none_of(members, [&](const MergeMember *member) { return member->operation == list.front(); }))
       lists.push_back(list);
   llvm::append_range(lists,
                      cut(members, mergeable.mostBytes, [&](size_t index) { return index > 0 && cuts[index - 1]; }));
-  return offer(std::move(lists));
+  return offer({std::move(lists), {}});
 }
 
-void MergeSearch::improve(const Mergeable &mergeable) {
+void ChoiceSearch::improve(const Mergeable &mergeable) {
   OrderedMembers members = membersInOrder(mergeable);
   if (members.size() < 2)
     return;
@@ -214,14 +221,82 @@ void MergeSearch::improve(const Mergeable &mergeable) {
   }
 }
 
-Expected<Merged> MergeSearch::search(MergeEffort effort) {
+/// How long computing waits for each operation of the problem, in the best solution so far.
+std::vector<int64_t> ChoiceSearch::exposedByOperation() const {
+  std::vector<int64_t> exposed(problem.operations.size());
+  Timeline timeline = simulate(best->resolution.problem, {best->orders.front().steps});
+  for (auto [index, members] : llvm::enumerate(best->resolution.members))
+    for (unsigned member : members)
+      exposed[member] += timeline.exposed[index];
+  return exposed;
+}
+
+/// What a split saves, if `exposed` is what computing waits for each operation: all but one part of each wait, less
+/// what parts take longer than the whole, and what it takes to issue and to join them.
+static int64_t gainOf(const Problem &problem, const Splittable &splittable, llvm::ArrayRef<int64_t> exposed) {
+  int64_t gain = 0;
+  for (const SplitMember &member : splittable.members) {
+    const Operation &operation = problem.operations[member.operation];
+    gain += exposed[member.operation] - exposed[member.operation] / splittable.parts;
+    gain -= member.joinTime;
+    if (!problem.isAsynchronous(operation))
+      gain -= splittable.parts * member.duration - operation.duration;
+    gain -= (splittable.parts - 1) * problem.issueTime;
+  }
+  return gain;
+}
+
+/// The splits that seem to gain most, of those with so many parts or, for 0, with any number of them. What is merged,
+/// or split already, is not split.
+std::vector<unsigned> ChoiceSearch::promisingSplits(llvm::ArrayRef<int64_t> gains, unsigned parts) const {
+  std::vector<bool> isTaken(problem.operations.size());
+  for (const std::vector<unsigned> &list : best->choices.merged)
+    for (unsigned operation : list)
+      isTaken[operation] = true;
+  std::vector<unsigned> order(problem.splittables.size()), chosen;
+  std::iota(order.begin(), order.end(), 0);
+  llvm::stable_sort(order, [&](unsigned one, unsigned other) { return gains[one] > gains[other]; });
+  for (unsigned index : order) {
+    const Splittable &splittable = problem.splittables[index];
+    if (gains[index] <= 0 || (parts != 0 && splittable.parts != parts) ||
+        llvm::any_of(splittable.members, [&](const SplitMember &member) { return isTaken[member.operation]; }))
+      continue;
+    for (const SplitMember &member : splittable.members)
+      isTaken[member.operation] = true;
+    chosen.push_back(index);
+  }
+  llvm::sort(chosen);
+  return chosen;
+}
+
+void ChoiceSearch::split(ChoiceEffort effort) {
+  std::vector<int64_t> exposed = exposedByOperation(), gains;
+  std::set<unsigned> counts = {0};
+  for (const Splittable &splittable : problem.splittables) {
+    gains.push_back(gainOf(problem, splittable, exposed));
+    counts.insert(splittable.parts);
+  }
+  std::set<std::vector<unsigned>> tried = {{}};
+  for (unsigned count : counts)
+    if (std::vector<unsigned> chosen = promisingSplits(gains, count); tried.insert(chosen).second)
+      offer({best->choices.merged, std::move(chosen)});
+  if (effort == ChoiceEffort::few || best->choices.split.size() > fewMembers)
+    return;
+  for (unsigned split : std::vector<unsigned>(best->choices.split)) {
+    Choices without = best->choices;
+    llvm::erase(without.split, split);
+    offer(std::move(without));
+  }
+}
+
+Expected<Decision> ChoiceSearch::search(ChoiceEffort effort) {
   // Of two ways that are as fast, what the plan asks for is taken: it is tried first.
-  Expected<Merged> asPlanned = evaluate(programMerges(problem));
+  Expected<Decision> asPlanned = evaluate({programMerges(problem), {}});
   if (asPlanned)
     best = std::move(*asPlanned);
   // What is not merged needs no copies.
-  if (!best || !best->lists.empty())
-    offer({});
+  if (!best || !best->choices.merged.empty())
+    offer(Choices());
   if (!best)
     return asPlanned.takeError();
   llvm::consumeError(asPlanned.takeError());
@@ -232,14 +307,15 @@ Expected<Merged> MergeSearch::search(MergeEffort effort) {
     for (const Mergeable &mergeable : problem.mergeables)
       llvm::append_range(lists, bucketsOf(mergeable, size));
     if (!lists.empty())
-      offer(std::move(lists));
+      offer({std::move(lists), {}});
   }
-  if (effort == MergeEffort::many && exposedOfMembers() > 0)
+  if (effort == ChoiceEffort::many && exposedOfMembers() > 0)
     for (const Mergeable &mergeable : problem.mergeables)
       improve(mergeable);
+  split(effort);
   return std::move(*best);
 }
 
-Expected<Merged> meshplan::scheduling::searchMerges(const Problem &problem, MergeEffort effort) {
-  return MergeSearch(problem).search(effort);
+Expected<Decision> meshplan::scheduling::searchChoices(const Problem &problem, ChoiceEffort effort) {
+  return ChoiceSearch(problem).search(effort);
 }

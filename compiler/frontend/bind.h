@@ -204,6 +204,7 @@ struct BoundPlan {
   std::vector<SourceRange> parameterUseRange; ///< deciding statement; none if trained, or frozen by the archive
   std::optional<BoundInit> init;              ///< none: training needs weights
   std::vector<BoundOverlapClause> overlap;    ///< what the estimated timeline must keep to
+  std::optional<BoundSplit> split;            ///< none: nothing is split
   Coverage coverage;
 };
 

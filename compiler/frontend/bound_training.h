@@ -233,6 +233,12 @@ struct BoundOverlapClause {
   SourceRange range;
 };
 
+/// `split products N` of `overlap`: products and the collectives next to them may be split into parts.
+struct BoundSplit {
+  int64_t most = 1; ///< parts of each
+  SourceRange range;
+};
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_FRONTEND_BOUND_TRAINING_H

@@ -77,7 +77,8 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addPass(createInsertTransfers());
     return;
   case Phase::schedule:
-    manager.addPass(createSchedule(options.cluster, ScheduleOptions{.solver = options.solver}, options.times));
+    manager.addPass(createSchedule(
+        options.cluster, ScheduleOptions{.solver = options.solver, .parts = options.mostParts}, options.times));
     return;
   }
 }

@@ -125,6 +125,7 @@ bool Compilation::import() {
   if (!options.recompute) {
     bound->recomputes.clear();
     bound->overlap.clear();
+    bound->split.reset();
   }
   archive::SymbolBindings bindings = bindExtents(*archive.program, *bound, reports);
   if (reports.hasErrors())
@@ -201,14 +202,14 @@ void Compilation::reportExtent(const archive::Diagnostic &error, const Syntax &s
 
 bool Compilation::runPasses(Phase phase) {
   mlir::PassManager manager(&context);
-  buildPhase(
-      manager, phase,
-      {options.strict, options.gradients, options.reference, options.device, machines, options.solver, &programTimes});
+  buildPhase(manager, phase,
+             {options.strict, options.gradients, options.reference, options.device, machines, options.solver,
+              bound && bound->split ? bound->split->most : 1, &programTimes});
   return mlir::succeeded(manager.run(*ir)) && !reports.hasErrors();
 }
 
 bool Compilation::keepsContracts() {
-  if (bound->overlap.empty())
+  if (bound->overlap.empty() && !bound->split)
     return true;
   sched::ProgramOp main = sched::mainProgramOf(*ir);
   if (std::optional<StepTimes> times = main ? stepTimes(programTimes, main.getSymName()) : std::nullopt)

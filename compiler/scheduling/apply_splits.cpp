@@ -24,7 +24,9 @@ namespace {
 /// An operation of the merged problem that is split.
 struct SplitOperation {
   const Splittable *splittable = nullptr; ///< null if it is not split
-  const SplitMember *member = nullptr;
+  unsigned splittableIndex = 0, memberIndex = 0;
+
+  const SplitMember &member() const { return splittable->members[memberIndex]; }
 };
 
 class Splitter {
@@ -60,7 +62,7 @@ Error Splitter::choose(const Problem &problem, llvm::ArrayRef<unsigned> split) {
     if (chosen >= problem.splittables.size())
       return refuseSplit("there is no split " + Twine(chosen) + ", only " + Twine(problem.splittables.size()));
     const Splittable &splittable = problem.splittables[chosen];
-    for (const SplitMember &member : splittable.members) {
+    for (auto [memberIndex, member] : llvm::enumerate(splittable.members)) {
       const std::string &name = problem.operations[member.operation].name;
       if (!alone[member.operation])
         return refuseSplit("'" + name + "' of '" + splittable.name + "' is merged, and cannot be split too");
@@ -68,7 +70,7 @@ Error Splitter::choose(const Problem &problem, llvm::ArrayRef<unsigned> split) {
       if (operation.splittable)
         return refuseSplit("'" + name + "' is split by '" + operation.splittable->name + "' and by '" +
                            splittable.name + "', can be split once");
-      operation = {&splittable, &member};
+      operation = {&splittable, chosen, static_cast<unsigned>(memberIndex)};
     }
   }
   return Error::success();
@@ -105,12 +107,14 @@ void Splitter::add(unsigned index, std::optional<unsigned> part, Operation opera
   operationsOf[index].push_back(result.problem.operations.size());
   result.problem.operations.push_back(std::move(operation));
   result.members.push_back(before.members[index]);
-  result.parts.push_back(part);
+  const SplitOperation &split = splits[index];
+  result.splits.push_back(split.splittable ? std::optional(SplitPart{split.splittableIndex, split.memberIndex, part})
+                                           : std::nullopt);
 }
 
 void Splitter::addParts(unsigned index) {
   const Operation &whole = before.problem.operations[index];
-  const SplitMember &member = *splits[index].member;
+  const SplitMember &member = splits[index].member();
   unsigned count = splits[index].splittable->parts, produced = whole.produced.front();
   for (unsigned part = 0; part < count; ++part) {
     Operation operation = whole;

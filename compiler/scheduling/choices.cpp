@@ -268,7 +268,7 @@ Expected<Resolution> meshplan::scheduling::resolve(const Problem &problem, const
   Expected<Resolution> result = merge(problem, choices.merged);
   if (!result)
     return result.takeError();
-  result->parts.assign(result->problem.operations.size(), std::nullopt);
+  result->splits.assign(result->problem.operations.size(), std::nullopt);
   result->problem.splittables.clear();
   if (choices.split.empty())
     return result;

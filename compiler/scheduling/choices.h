@@ -20,15 +20,24 @@
 
 namespace meshplan::scheduling {
 
+/// What an operation that comes of a split does for the operation of the original problem.
+struct SplitPart {
+  unsigned splittable = 0; ///< index into Problem::splittables
+  unsigned member = 0;     ///< index into Splittable::members
+  /// From 0; none for the operation that joins all parts.
+  std::optional<unsigned> part;
+
+  bool operator==(const SplitPart &) const = default;
+};
+
 /// A problem without open choices.
 struct Resolution {
   Problem problem;
   /// By operation of `problem`: the operations of the original problem that it replaces. A copy has those of the
   /// collective that it copies for, a part and what joins the parts that of which they are parts.
   std::vector<std::vector<unsigned>> members;
-  /// By operation of `problem`: which part it is of the operation that it replaces, from 0. None if it replaces a whole
-  /// operation, or joins all parts.
-  std::vector<std::optional<unsigned>> parts;
+  /// By operation of `problem`; none if it replaces whole operations.
+  std::vector<std::optional<SplitPart>> splits;
 };
 
 /// Merges operations of a checked problem: each list of `merged` becomes one operation. It is asynchronous as they are,

@@ -351,8 +351,8 @@ static Error checkSplittables(const Problem &problem) {
       last = member.operation;
       const Operation &operation = problem.operations[member.operation];
       (problem.isAsynchronous(operation) ? communicates : computes) = true;
-      if (!operation.instances.empty() || operation.blocking || operation.prefetch || operation.copy != Copy::none)
-        return refuse("'" + operation.name + "', which is of several coordinates, blocking, prefetched or a copy");
+      if (!operation.instances.empty() || operation.blocking || operation.prefetch)
+        return refuse("'" + operation.name + "', which is of several coordinates, blocking or prefetched");
       if (operation.produced.size() != 1 || !operation.overwritten.empty() ||
           problem.buffers[operation.produced.front()].viewOf)
         return refuse("'" + operation.name + "', which must have one result of its own, and overwrite nothing");

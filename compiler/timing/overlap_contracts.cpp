@@ -197,4 +197,12 @@ void meshplan::checkOverlap(const BoundPlan &plan, const StepTimes &step, const 
                             Diagnostics &diagnostics) {
   for (const BoundOverlapClause &clause : plan.overlap)
     ClauseCheck(plan, clause, step, cluster, diagnostics).run();
+  bool hasSplittable = llvm::any_of(step.runs, [](const ProgramRun &run) { return run.program->splittable != 0; });
+  bool isAlone = llvm::all_of(plan.environment.mesh.axes, [](const auto &axis) { return axis.size == 1; });
+  if (plan.split && !hasSplittable && !isAlone)
+    diagnostics
+        .error(plan.split->range, "nothing can be split: no collective of activations is next to a product whose rows "
+                                  "it leaves where they are")
+        .help("a sum over a tensor-parallel axis can be split, and with 'sequence' one of several samples on each "
+              "rank; remove the clause");
 }

@@ -11,15 +11,12 @@
 #include "compiler/transforms/schedule/build_problem.h"
 #include "compiler/sharding/coalesced.h"
 #include "compiler/sharding/op_record.h"
-#include "compiler/sharding/record_support/cost.h"
 #include "compiler/sharding/reshard.h"
 #include "compiler/sharding/storage/transfers.h"
-#include "compiler/transforms/schedule/operand_access.h"
 #include "compiler/transforms/schedule/operation_costs.h"
 #include "compiler/transforms/schedule/packing_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
-#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
 using namespace mlir;
@@ -61,7 +58,6 @@ private:
 
   Strides getStrides(Value value, unsigned rankClass);
   CallView viewOnRank(plan::CallOp call, unsigned rankClass);
-  int64_t durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype, StringRef access) const;
   int64_t contiguousCopyBytes(Value value, unsigned rankClass);
 
   /// Orders an operation that overwrites a buffer after all earlier readers of its storage.
@@ -85,8 +81,6 @@ private:
   DenseMap<Value, unsigned> bufferOf;
   /// Operations that read each storage.
   DenseMap<unsigned, SmallVector<unsigned, 2>> readers;
-  /// Strides of a value on a rank of each class; row-major if there is no entry.
-  DenseMap<Value, SmallVector<Strides, 2>> stridesOf;
   ProjectedFunction result;
 };
 } // namespace
@@ -114,9 +108,9 @@ scheduling::Operation &Projector::addOperation(ArrayRef<Operation *> ops, String
 
 /// Strides of a value on a rank of a class.
 Strides Projector::getStrides(Value value, unsigned rankClass) {
-  auto entry = stridesOf.find(value);
-  return entry == stridesOf.end() ? contiguousStrides(layouts.get(value.getType()).local[rankClass].getShape())
-                                  : entry->second[rankClass];
+  auto entry = result.strides.find(value);
+  return entry == result.strides.end() ? contiguousStrides(layouts.get(value.getType()).local[rankClass].getShape())
+                                       : entry->second[rankClass];
 }
 
 /// The call as a rank of a class runs it.
@@ -131,45 +125,6 @@ CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
   return view;
 }
 
-int64_t Projector::durationOf(plan::CallOp call, const OpCost &cost, StringRef dtype, StringRef access) const {
-  auto flops = static_cast<double>(cost.flops), bytes = static_cast<double>(cost.bytes);
-  if (call.getNumResults() != 0 && plan::isOnHost(call.getResult(0)))
-    return toNanoseconds(hostSeconds(cluster, bytes));
-  OperatorWork work{.target = call.getTarget(),
-                    .dtype = dtype,
-                    .flops = flops,
-                    .bytes = bytes,
-                    .equalParts = static_cast<double>(cost.equalParts),
-                    .access = access};
-  if (const std::optional<ProductExtents> &product = cost.product)
-    work.product = ProductShape{static_cast<double>(product->m), static_cast<double>(product->n),
-                                static_cast<double>(product->k), static_cast<double>(product->count)};
-  return toNanoseconds(operatorSeconds(cluster, work));
-}
-
-/// The dtype that decides how fast an operator computes: that of its first operand of floats, else of its first result.
-static std::string computeDtype(plan::CallOp call) {
-  auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
-  auto operand = llvm::find_if(call.getOperandTypes(), isFloat);
-  Type element;
-  if (operand != call.getOperandTypes().end())
-    element = getElementTypeOrSelf(*operand);
-  else if (call.getNumResults() != 0)
-    element = getElementTypeOrSelf(call.getResultTypes().front());
-  std::string text;
-  llvm::raw_string_ostream(text) << element;
-  return text;
-}
-
-/// The cost of a call on a rank. An operator without a cost is taken to read its operands and to write its results.
-static OpCost costOrBytes(const CallView &view, const OpRecord *record) {
-  if (record && record->cost)
-    return record->cost(view);
-  OpCost cost;
-  cost.bytes = trafficBytes(view);
-  return cost;
-}
-
 void Projector::projectCall(plan::CallOp call) {
   scheduling::Operation &operation = addOperation(call.getOperation(), call.getTarget(), buffersOf(call.getOperands()));
   if (call.getNumResults() != 0)
@@ -177,17 +132,15 @@ void Projector::projectCall(plan::CallOp call) {
   const OpRecord *record = registry.lookup(call.getTarget());
   // A reshape may be a view on one rank and a copy on another. It then counts as a copy on both.
   bool aliases = !operation.consumed.empty();
-  bool isPointwise = record && record->isPointwise;
-  std::string dtype = computeDtype(call);
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
     CallView view = viewOnRank(call, rankClass);
-    OpCost cost = costOrBytes(view, record);
+    CallCost cost = costs.costOf(call, view);
     operation.workspace.push_back(cost.workspaceBytes);
     // Ranks wait for the slowest one.
-    operation.duration = std::max(operation.duration, durationOf(call, cost, dtype, operandAccess(view, isPointwise)));
+    operation.duration = std::max(operation.duration, cost.duration);
     aliases &= cost.aliases;
     for (auto [index, value] : llvm::enumerate(call.getResults()))
-      stridesOf[value].push_back(meshplan::stridesOf(view, record, index));
+      result.strides[value].push_back(meshplan::stridesOf(view, record, index));
   }
   ArrayRef<StringLiteral> overwrites = record ? record->overwrites : ArrayRef<StringLiteral>();
   for (StringRef name : overwrites)
@@ -256,7 +209,7 @@ void Projector::projectSlice(plan::SliceOp op) {
   bool copies = !op.getDim() || sliceIsCopied(dimsOf(op.getInput()), dimsOf(op.getResult()));
   if (!copies)
     for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
-      stridesOf[op.getResult()].push_back(getStrides(op.getInput(), rankClass));
+      result.strides[op.getResult()].push_back(getStrides(op.getInput(), rankClass));
   for (unsigned rankClass = 0; !op.getDim() && rankClass < layouts.rankClasses(); ++rankClass)
     operation.workspace.push_back(contiguousCopyBytes(op.getInput(), rankClass));
   for (unsigned rankClass = 0; copies && rankClass < layouts.rankClasses(); ++rankClass) {

@@ -100,14 +100,18 @@ sched::PeakAttr describePeak(func::FuncOp function, const ProjectedFunction &pro
       continue;
     }
     Described moved = describe(*projection.operations[*producers[buffer]].front());
-    list.add({"buffer of " + moved.what, moved.module}, 1, bytes);
+    bool isPart = projection.partOf(*producers[buffer]) != nullptr;
+    list.add({(isPart ? "part of " : "buffer of ") + moved.what, moved.module}, 1, bytes);
   }
   Described place{"end", ""};
   if (held.operation) {
     place = describe(*projection.operations[*held.operation].front());
     scheduling::Copy copy = projection.problem.operations[*held.operation].copy;
     if (copy != scheduling::Copy::none)
-      place.what = (copy == scheduling::Copy::pack ? "pack for " : "unpack of ") + place.what;
+      place.what = (copy == scheduling::Copy::pack     ? "pack for "
+                    : copy == scheduling::Copy::unpack ? "unpack of "
+                                                       : "join of ") +
+                   place.what;
   }
   // Temporaries have no name in the model, so they are listed under the op that needs them.
   list.add({"workspace of " + place.what, place.module}, 1, held.workspace);

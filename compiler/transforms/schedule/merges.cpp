@@ -4,10 +4,8 @@
 // choose are those of the whole collective, as of one that was coalesced before.
 
 #include "compiler/transforms/schedule/merges.h"
-#include "compiler/scheduling/choices.h"
 #include "compiler/sharding/reshard.h"
 #include "compiler/transforms/schedule/instances.h"
-#include "compiler/transforms/schedule/operation_costs.h"
 #include "dialect/plan/attributes.h"
 #include "llvm/ADT/MapVector.h"
 #include <cmath>
@@ -26,15 +24,12 @@ public:
       : projection(projection), problem(projection.problem), layouts(layouts), costs(cluster, layouts) {}
 
   std::vector<Mergeable> find(func::FuncOp function);
-  ProjectedFunction resolve(ArrayRef<std::vector<unsigned>> merged);
 
 private:
   bool isAlone(unsigned index) const;
   MergeMember memberOf(unsigned index);
   int64_t timeToCopy(ArrayRef<int64_t> bytes) const;
   SmallVector<scheduling::Transfer, 1> onceOf(ArrayRef<MergeMember> members);
-  void setCosts(scheduling::Operation &operation, ArrayRef<Operation *> ops);
-  double sentBytesOf(ArrayRef<Operation *> ops) const;
 
   const ProjectedFunction &projection;
   const scheduling::Problem &problem;
@@ -43,7 +38,7 @@ private:
 };
 } // namespace
 
-double Merges::sentBytesOf(ArrayRef<Operation *> ops) const {
+static double sentBytesOf(ArrayRef<Operation *> ops) {
   double bytes = 0;
   for (Operation *op : ops)
     bytes += sentBytes(op, plan::getMesh(op));
@@ -114,7 +109,8 @@ std::vector<Mergeable> Merges::find(func::FuncOp function) {
   return mergeables;
 }
 
-void Merges::setCosts(scheduling::Operation &operation, ArrayRef<Operation *> ops) {
+void setMergedCosts(scheduling::Operation &operation, ArrayRef<Operation *> ops, const scheduling::Problem &problem,
+                    OperationCosts &costs, LayoutTable &layouts) {
   if (operation.isCollective())
     return costs.setCollective(operation, *plan::collectiveKindOf(ops.front()), sentBytesOf(ops),
                                problem.communicators);
@@ -128,27 +124,8 @@ void Merges::setCosts(scheduling::Operation &operation, ArrayRef<Operation *> op
   }
 }
 
-ProjectedFunction Merges::resolve(ArrayRef<std::vector<unsigned>> merged) {
-  scheduling::Resolution resolution = llvm::cantFail(scheduling::resolve(problem, merged));
-  ProjectedFunction resolved{std::move(resolution.problem), {}, projection.buffers};
-  resolved.buffers.resize(resolved.problem.buffers.size());
-  for (auto [operation, members] : llvm::zip_equal(resolved.problem.operations, resolution.members)) {
-    SmallVector<Operation *, 1> &ops = resolved.operations.emplace_back();
-    for (unsigned member : members)
-      llvm::append_range(ops, projection.operations[member]);
-    if (members.size() > 1)
-      setCosts(operation, ops);
-  }
-  return resolved;
-}
-
 void addMergeables(func::FuncOp function, ProjectedFunction &projection, const Cluster &cluster, LayoutTable &layouts) {
   projection.problem.mergeables = Merges(projection, cluster, layouts).find(function);
-}
-
-ProjectedFunction resolveMerges(const ProjectedFunction &projection, ArrayRef<std::vector<unsigned>> merged,
-                                const Cluster &cluster, LayoutTable &layouts) {
-  return Merges(projection, cluster, layouts).resolve(merged);
 }
 
 } // namespace meshplan

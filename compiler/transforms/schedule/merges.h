@@ -4,6 +4,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_MERGES_H
 
 #include "compiler/transforms/schedule/build_problem.h"
+#include "compiler/transforms/schedule/operation_costs.h"
 
 namespace meshplan {
 
@@ -13,10 +14,10 @@ namespace meshplan {
 void addMergeables(mlir::func::FuncOp function, ProjectedFunction &projection, const Cluster &cluster,
                    LayoutTable &layouts);
 
-/// The projection in which these lists of operations are merged, with the costs of the merged collectives. `merged` is
-/// that of a verified solution, whose steps refer to the operations of the result.
-ProjectedFunction resolveMerges(const ProjectedFunction &projection, llvm::ArrayRef<std::vector<unsigned>> merged,
-                                const Cluster &cluster, LayoutTable &layouts);
+/// Sets the costs of an operation of `problem` that is one of several merged collectives, `ops`, or one of their
+/// copies.
+void setMergedCosts(scheduling::Operation &operation, llvm::ArrayRef<mlir::Operation *> ops,
+                    const scheduling::Problem &problem, OperationCosts &costs, LayoutTable &layouts);
 
 } // namespace meshplan
 

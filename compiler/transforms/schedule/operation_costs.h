@@ -1,10 +1,11 @@
-//===- operation_costs.h - times of collectives and copies ------*- C++ -*-===//
+//===- operation_costs.h - times of operations -----------------*- C++ -*-===//
 
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_OPERATION_COSTS_H
 #define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_OPERATION_COSTS_H
 
 #include "compiler/cluster/estimate.h"
 #include "compiler/scheduling/problem.h"
+#include "compiler/sharding/op_record.h"
 #include "compiler/transforms/schedule/layout_table.h"
 
 namespace meshplan {
@@ -16,10 +17,21 @@ inline constexpr unsigned toDeviceLink = 2, toHostLink = 3;
 
 int64_t toNanoseconds(double seconds);
 
-/// Times of collectives and of their copies on a cluster. Refers to the cluster and the layouts. Not thread safe.
+/// A call on a rank.
+struct CallCost {
+  int64_t duration = 0; ///< nanoseconds
+  int64_t workspaceBytes = 0;
+  bool aliases = false; ///< the results are views of operand 0
+};
+
+/// Times of calls, collectives and copies on a cluster. Refers to the cluster and the layouts. Not thread safe.
 class OperationCosts {
 public:
   OperationCosts(const Cluster &cluster, LayoutTable &layouts) : cluster(cluster), layouts(layouts), rates(links()) {}
+
+  /// The cost of a call that a rank runs as `view`. An operator without a cost is taken to read its operands and to
+  /// write its results.
+  CallCost costOf(plan::CallOp call, const CallView &view) const;
 
   /// The links that setCollective and setTransfer name.
   std::vector<scheduling::Link> links() const;

@@ -10,7 +10,7 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
   let description = [{
     Turns every function of a partitioned program into a `sched.program`. The solver that `solver` names decides the
     order of its steps, within the peak memory of the solver `program`, and which collectives of a `plan.mergeable` set
-    become one. A collective becomes a start on the stream of its communicator, and a wait before its first use; values
+    become one, and which products and collectives are split into parts. A collective becomes a start on the stream of its communicator, and a wait before its first use; values
     are freed after their last use. The schedule is verified before it is written. There is one communicator for each
     distinct list of axes. Durations are estimated for a cluster (compiler/cluster). A function of the role `reference`
     runs on one rank, every other function on all ranks.
@@ -28,7 +28,9 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
   let options = [Option<"preset", "preset", "std::string", /*default=*/"\"cpu\"",
                         "preset cluster that durations are estimated for, if the pass is not created with a cluster">,
                  Option<"solver", "solver", "std::string", /*default=*/"::meshplan::scheduling::defaultSolver.str()",
-                        "how the order is found: program, list or search (compiler/scheduling/algorithms.h)">];
+                        "how the order is found: program, list or search (compiler/scheduling/algorithms.h)">,
+                 Option<"parts", "parts", "int64_t", /*default=*/"1",
+                        "into how many parts a product and the collective next to it may be split at most">];
   let dependentDialects = ["::meshplan::sched::SchedDialect"];
 }
 

@@ -14,6 +14,8 @@
 #include "compiler/transforms/schedule/instances.h"
 #include "compiler/transforms/schedule/merges.h"
 #include "compiler/transforms/schedule/passes.h"
+#include "compiler/transforms/schedule/resolve_choices.h"
+#include "compiler/transforms/schedule/splits.h"
 #include "compiler/transforms/schedule/time_program.h"
 #include "compiler/transforms/schedule/write_program.h"
 #include "dialect/plan/programs.h"
@@ -30,7 +32,7 @@ static llvm::Expected<scheduling::Solution> solve(scheduling::Problem &problem, 
   llvm::Expected<scheduling::Solution> program = scheduling::programOrder(problem);
   if (!program || solver.solve == scheduling::programOrder)
     return program;
-  llvm::Expected<scheduling::Resolution> resolved = scheduling::resolve(problem, program->merged);
+  llvm::Expected<scheduling::Resolution> resolved = scheduling::resolve(problem, program->choices);
   if (!resolved)
     return resolved.takeError();
   problem.memoryLimit.clear();
@@ -47,6 +49,17 @@ struct Solved {
   scheduling::ClassBytes memoryLimit; ///< within which it was solved
 };
 } // namespace
+
+/// Collectives that may be split. Each is in one Splittable for each number of parts, one after the other.
+static int64_t countSplittable(const scheduling::Problem &problem) {
+  int64_t count = 0;
+  const scheduling::Splittable *last = nullptr;
+  for (const scheduling::Splittable &each : problem.splittables) {
+    count += !last || last->members.front().operation != each.members.front().operation;
+    last = &each;
+  }
+  return count;
+}
 
 /// Raises the limit of memory by what the first instance makes for all: it is held longer than the list of one instance
 /// says. `problem` is that of the instances. Fails if their lists together break a rule, which is a defect.
@@ -66,7 +79,7 @@ static llvm::Error holdForAll(const scheduling::Instances &instances, scheduling
 /// Solves one function and writes its program. `last` is the function before it. Appends its times to `times`, if that
 /// is not null.
 static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function, const Cluster &cluster,
-                                      const scheduling::NamedSolver &solver, LayoutTable &layouts,
+                                      const scheduling::NamedSolver &solver, int64_t mostParts, LayoutTable &layouts,
                                       CommunicatorTable &communicators, std::optional<Solved> &last,
                                       std::vector<ProgramTimes> *times) {
   if (!llvm::hasSingleElement(function.getBody()))
@@ -76,6 +89,9 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
   if (failed(projection))
     return failure();
   addMergeables(function, *projection, cluster, layouts);
+  // The reference is what other programs are compared with, so nothing of it is changed.
+  if (mostParts > 1 && plan::roleOf(function) != base::ProgramRole::reference)
+    addSplittables(function, *projection, mostParts, cluster, layouts);
   if (!last || last->problem != projection->problem) {
     scheduling::Problem problem = projection->problem;
     llvm::Expected<scheduling::Solution> solution = solve(projection->problem, solver);
@@ -84,8 +100,8 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
     last = Solved{std::move(problem), std::move(*solution), projection->problem.memoryLimit};
   }
   // From here on the problem is one without choices, which is what runs.
-  if (!last->solution.merged.empty())
-    projection = resolveMerges(*projection, last->solution.merged, cluster, layouts);
+  if (!last->solution.choices.empty())
+    projection = resolveChoices(*projection, last->solution.choices, cluster, layouts);
   projection->problem.memoryLimit = last->memoryLimit;
   scheduling::Solution solution{last->solution.steps};
   scheduling::Instances instances(projection->problem, solution, occurrencesIn(function, *projection),
@@ -99,7 +115,11 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
   std::vector<scheduling::InstanceTimes> instanceTimes = scheduling::simulate(instances);
   writeProgram(builder, function, *projection, instances, instanceTimes, layouts);
   if (times && plan::roleOf(function) != base::ProgramRole::reference)
-    llvm::append_range(*times, timesOf(function, *projection, instances, instanceTimes));
+    for (ProgramTimes &each : timesOf(function, *projection, instances, instanceTimes)) {
+      each.splittable = countSplittable(last->problem);
+      each.split = last->solution.choices.split.size();
+      times->push_back(std::move(each));
+    }
   return success();
 }
 
@@ -221,7 +241,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     for (func::FuncOp function : functions) {
       LayoutTable &layouts = plan::roleOf(function) == base::ProgramRole::reference ? oneRank : allRanks;
-      if (failed(scheduleFunction(builder, function, *cluster, *found, layouts, communicators, last, times)))
+      if (failed(scheduleFunction(builder, function, *cluster, *found, parts, layouts, communicators, last, times)))
         return signalPassFailure();
     }
     builder.setInsertionPoint(mesh);

@@ -54,7 +54,9 @@ static TimedOperation describe(const ProjectedFunction &projection, unsigned ind
   if (plan::collectiveKindOf(first))
     timed.label.module = parts.subjectOf(ops);
   if (operation.copy != scheduling::Copy::none)
-    timed.label.what = operation.copy == scheduling::Copy::pack ? "pack" : "unpack";
+    timed.label.what = operation.copy == scheduling::Copy::pack     ? "pack"
+                       : operation.copy == scheduling::Copy::unpack ? "unpack"
+                                                                    : "join";
   if (problem.lanes[operation.lane].kind == scheduling::LaneKind::copies) {
     timed.label.what = "copy";
     timed.label.memory = trace_form::memories[plan::isOnHost(first->getResult(0))];
@@ -66,7 +68,8 @@ static TimedOperation describe(const ProjectedFunction &projection, unsigned ind
   double bytes = 0;
   for (Operation *op : ops)
     bytes += sentBytes(op, plan::getMesh(op));
-  timed.label.bytes = std::llround(bytes);
+  const Part *part = projection.partOf(index);
+  timed.label.bytes = std::llround(part ? bytes / part->count : bytes);
   return timed;
 }
 
@@ -135,8 +138,9 @@ static ProgramTimes timesOfInstance(func::FuncOp function, const ProjectedFuncti
     if (!call || problem.operations[index].copy != scheduling::Copy::none ||
         parts.directionOf(call) != base::Direction::forward)
       continue;
+    const Part *part = projection.partOf(index);
     if (double flops = modelFlopsOf(call); flops > 0)
-      times.forwardFlops[dtypeOf(call)] += flops;
+      times.forwardFlops[dtypeOf(call)] += part ? flops / part->count : flops;
   }
   addWindows(times, instances, has, position);
   return times;

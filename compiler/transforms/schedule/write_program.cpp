@@ -16,6 +16,7 @@
 #include "compiler/sharding/storage/storages.h"
 #include "compiler/sharding/storage/transfers.h"
 #include "compiler/transforms/schedule/program_estimates.h"
+#include "compiler/transforms/schedule/splits.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -53,7 +54,11 @@ public:
                 const scheduling::Instances &instances, LayoutTable &layouts)
       : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
         instances(instances), resumeOf(instances.solution.steps.size()), parts(function), arguments(function),
-        location(function.getLoc()), compute(stream(computeLane)) {}
+        location(function.getLoc()), compute(stream(computeLane)), isUnpacked(problem.buffers.size()) {
+    for (const scheduling::Operation &operation : problem.operations)
+      if (operation.copy == scheduling::Copy::unpack)
+        isUnpacked.set(operation.consumed.front());
+  }
 
   void write(ArrayRef<scheduling::InstanceTimes> times);
 
@@ -75,6 +80,15 @@ private:
   /// Marks the gradient before an optimizer call, where it is reduced and alive.
   void writeGradient(plan::CallOp call);
   Value packInPlace(ValueRange tensors, Location at);
+  Value operandOf(unsigned index, unsigned operand, SmallVectorImpl<Value> &views);
+  Value writeCall(unsigned index, Type type, StringRef target, ValueRange operands, DictionaryAttr arguments);
+  void writePart(unsigned index, plan::CallOp call);
+  void writeJoin(unsigned index);
+  sched::ShardedTensorType movedType(unsigned index, Value value);
+  void freeViews(ArrayRef<Value> views) {
+    if (!views.empty())
+      sched::FreeOp::create(builder, location, views, compute);
+  }
   void writeStart(unsigned index);
   void writeTransfer(unsigned index);
   void writeWait(unsigned index);
@@ -89,9 +103,10 @@ private:
     return FlatSymbolRefAttr::get(builder.getContext(), problem.lanes[index].name);
   }
   sched::ShardedTensorType typeOf(Value value) { return layouts.get(value.getType()).type; }
-  sched::PackedType packedType(ArrayRef<Operation *> ops, function_ref<Value(Operation *)> member) {
-    return sched::PackedType::get(builder.getContext(),
-                                  llvm::map_to_vector(ops, [&](Operation *op) { return typeOf(member(op)); }));
+  sched::PackedType packedType(unsigned index, function_ref<Value(Operation *)> member) {
+    return sched::PackedType::get(
+        builder.getContext(),
+        llvm::map_to_vector(projection.operations[index], [&](Operation *op) { return movedType(index, member(op)); }));
   }
   /// The value of a buffer of the problem.
   Value valueOf(unsigned buffer) const {
@@ -113,7 +128,8 @@ private:
   Location location;
   FlatSymbolRefAttr compute;
   IRMapping values;
-  DenseMap<unsigned, Value> packed; ///< by buffer: what is sent or received packed
+  llvm::BitVector isUnpacked;       ///< by buffer: what is received packed
+  DenseMap<unsigned, Value> packed; ///< by buffer: what is sent or received packed, and the results of parts
   DenseMap<unsigned, Value> tokens; ///< by operation
   /// What a collective in flight reads or writes in place of several tensors, to be freed after its wait.
   DenseMap<unsigned, SmallVector<Value, 2>> packedInPlace;
@@ -194,15 +210,79 @@ void ProgramWriter::writeGradient(plan::CallOp call) {
     sched::GradientOp::create(builder, call.getLoc(), values.lookup(call.getOperand(*gradient)), owner);
 }
 
+/// What an operation reads as its operand `operand`: the value of a buffer, or the rows of it that its part reads,
+/// which are a view that is noted in `views`.
+Value ProgramWriter::operandOf(unsigned index, unsigned operand, SmallVectorImpl<Value> &views) {
+  unsigned buffer = problem.operations[index].consumed[operand];
+  const Part *part = projection.partOf(index);
+  Value whole = projection.buffers[buffer];
+  if (!part || !whole || !part->dims.operands[operand])
+    return valueOf(buffer);
+  unsigned dim = *part->dims.operands[operand];
+  RankedTensorType type = partType(whole.getType(), dim, part->count);
+  int64_t rows = layouts.get(type).local.front().getDimSize(dim);
+  NamedAttribute arguments[] = {
+      builder.getNamedAttr("self", sched::OperandRefAttr::get(builder.getContext(), 0)),
+      builder.getNamedAttr("dim", builder.getI64IntegerAttr(dim)),
+      builder.getNamedAttr("start", builder.getI64IntegerAttr(*part->index * rows)),
+      builder.getNamedAttr("end", builder.getI64IntegerAttr((*part->index + 1) * rows)),
+  };
+  views.push_back(writeCall(index, layouts.get(type).type, "aten.slice.Tensor", valueOf(buffer),
+                            builder.getDictionaryAttr(arguments)));
+  return views.back();
+}
+
+/// Writes a call that splitting adds, for the op that an operation comes from.
+Value ProgramWriter::writeCall(unsigned index, Type type, StringRef target, ValueRange operands,
+                               DictionaryAttr arguments) {
+  Operation *op = projection.operations[index].front();
+  auto written =
+      sched::ComputeOp::create(builder, op->getLoc(), type, builder.getStringAttr(target), operands, arguments,
+                               DenseI64ArrayAttr(), op->getAttrOfType<StringAttr>("module"), compute, UnitAttr());
+  markDirection(op, written);
+  return written.getResult(0);
+}
+
+/// Joins the results of all parts.
+void ProgramWriter::writeJoin(unsigned index) {
+  const scheduling::Operation &join = problem.operations[index];
+  auto parts = llvm::map_to_vector(join.consumed, [&](unsigned buffer) { return valueOf(buffer); });
+  SmallVector<Attribute> references;
+  for (unsigned part = 0; part < parts.size(); ++part)
+    references.push_back(sched::OperandRefAttr::get(builder.getContext(), part));
+  Value whole = projection.operations[index].front()->getResult(0);
+  NamedAttribute arguments[] = {
+      builder.getNamedAttr("tensors", builder.getArrayAttr(references)),
+      builder.getNamedAttr("dim", builder.getI64IntegerAttr(projection.partOf(index)->dims.result)),
+  };
+  values.map(whole, writeCall(index, typeOf(whole), "aten.cat.default", parts, builder.getDictionaryAttr(arguments)));
+}
+
+/// The type of the first operand or of the result of a collective, or of its part.
+sched::ShardedTensorType ProgramWriter::movedType(unsigned index, Value value) {
+  const Part *part = projection.partOf(index);
+  return part ? layouts.get(partType(value.getType(), part->dims.result, part->count)).type : typeOf(value);
+}
+
 /// Packs what a collective sends, or unpacks what it has received.
 void ProgramWriter::writeCopy(unsigned index) {
   const scheduling::Operation &copy = problem.operations[index];
   ArrayRef<Operation *> ops = projection.operations[index];
+  if (copy.copy == scheduling::Copy::join)
+    return writeJoin(index);
   if (copy.copy == scheduling::Copy::pack) {
-    auto tensors = llvm::map_to_vector(copy.consumed, [&](unsigned buffer) { return valueOf(buffer); });
+    SmallVector<Value> tensors, views;
+    for (unsigned operand = 0; operand < copy.consumed.size(); ++operand)
+      tensors.push_back(operandOf(index, operand, views));
     packed[copy.produced.front()] =
-        sched::PackOp::create(builder, location, packedType(ops, [](Operation *op) { return op->getOperand(0); }),
+        sched::PackOp::create(builder, location, packedType(index, [](Operation *op) { return op->getOperand(0); }),
                               tensors, UnitAttr(), compute);
+    return freeViews(views);
+  }
+  if (projection.partOf(index)) {
+    auto unpack = sched::UnpackOp::create(builder, location, movedType(index, ops.front()->getResult(0)),
+                                          packed.lookup(copy.consumed.front()), ValueRange(), UnitAttr(), compute);
+    packed[copy.produced.front()] = unpack.getResult(0);
     return;
   }
   auto types = llvm::map_to_vector(ops, [&](Operation *op) -> Type { return typeOf(op->getResult(0)); });
@@ -225,6 +305,8 @@ void ProgramWriter::writeRun(unsigned index) {
     return;
   }
   auto call = cast<plan::CallOp>(op);
+  if (projection.partOf(index))
+    return writePart(index, call);
   writeGradient(call);
   SmallVector<Value> operands = llvm::map_to_vector(call.getOperands(), [&](Value v) { return values.lookup(v); });
   SmallVector<Type> types = llvm::map_to_vector(call.getResults(), [&](Value value) -> Type { return typeOf(value); });
@@ -239,6 +321,16 @@ void ProgramWriter::writeRun(unsigned index) {
       compute, plan::isOnHost(call.getResult(0)) ? builder.getUnitAttr() : UnitAttr());
   markDirection(call, written);
   values.map(call.getResults(), written.getResults());
+}
+
+/// Writes a part of a call. The rows that it reads are views.
+void ProgramWriter::writePart(unsigned index, plan::CallOp call) {
+  SmallVector<Value> operands, views;
+  for (unsigned operand = 0; operand < call.getNumOperands(); ++operand)
+    operands.push_back(operandOf(index, operand, views));
+  packed[problem.operations[index].produced.front()] = writeCall(
+      index, movedType(index, call.getResult(0)), call.getTarget(), operands, toSchedArguments(call.getArgs()));
+  freeViews(views);
 }
 
 /// Begins a copy between device and host memory.
@@ -287,9 +379,9 @@ void ProgramWriter::writeStart(unsigned index) {
   const scheduling::Operation &operation = problem.operations[index];
   SmallVector<Value> sent, targets;
   // Without a packed buffer, what is read is the inputs, and the targets if they are others.
-  for (unsigned buffer :
-       ArrayRef(operation.consumed).take_front(projection.buffers[operation.consumed.front()] ? ops.size() : 1))
-    sent.push_back(valueOf(buffer));
+  size_t inputs = projection.buffers[operation.consumed.front()] ? ops.size() : 1;
+  for (unsigned operand = 0; operand < inputs; ++operand)
+    sent.push_back(operandOf(index, operand, packedInPlace[index]));
   for (unsigned buffer : operation.overwritten)
     targets.push_back(valueOf(buffer));
   Value input = packInPlace(sent, op.getLoc());
@@ -298,9 +390,9 @@ void ProgramWriter::writeStart(unsigned index) {
     if (auto pack = value ? value.getDefiningOp<sched::PackOp>() : sched::PackOp();
         pack && pack.getInPlace() && !llvm::is_contained(packedInPlace[index], value))
       packedInPlace[index].push_back(value);
-  Type result = packedType(ops, [](Operation *each) { return each->getResult(0); });
-  if (ops.size() == 1 && projection.buffers[operation.produced.front()])
-    result = typeOf(op.getResult(0));
+  Type result = packedType(index, [](Operation *each) { return each->getResult(0); });
+  if (ops.size() == 1 && !isUnpacked[operation.produced.front()])
+    result = movedType(index, op.getResult(0));
   auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
   auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
   // All ranks issue collectives in this order, or they would wait for each other forever.

@@ -208,9 +208,9 @@ TEST(Resolve, SplitsIntoParts) {
   EXPECT_THAT(result.members,
               ElementsAre(ElementsAre(0), ElementsAre(0), ElementsAre(1), ElementsAre(1), ElementsAre(1),
                           ElementsAre(2), ElementsAre(2), ElementsAre(2), ElementsAre(3)));
-  using testing::Optional;
-  EXPECT_THAT(result.parts, ElementsAre(Optional(0u), Optional(1u), Optional(0u), Optional(1u), std::nullopt,
-                                        Optional(0u), Optional(1u), std::nullopt, std::nullopt));
+  std::vector<std::optional<SplitPart>> splits = {{{0, 0, 0}}, {{0, 0, 1}}, {{0, 1, 0}},  {{0, 1, 1}}, {{0, 1, {}}},
+                                                  {{0, 2, 0}}, {{0, 2, 1}}, {{0, 2, {}}}, std::nullopt};
+  EXPECT_EQ(result.splits, splits);
   const std::vector<Operation> &operations = result.problem.operations;
   const std::vector<Buffer> &buffers = result.problem.buffers;
   // Nobody reads y whole, so that its first part takes its place; z and w exist in parts and joined.
@@ -280,16 +280,13 @@ TEST(Check, K12WhatMayBeSplit) {
             "K12: 'two' may not split operation 4 of 4: members are in the order of the problem");
   EXPECT_EQ(after([](Problem &p) { p.splittables[0].members[1].operation = 0; }),
             "K12: 'two' may not split operation 0 of 4: members are in the order of the problem");
-  const char *kind = "', which is of several coordinates, blocking, prefetched or a copy";
+  const char *kind = "', which is of several coordinates, blocking or prefetched";
   EXPECT_EQ(after([](Problem &p) { p.operations[1].blocking = true; }),
             std::string("K12: 'two' may not split 'sum") + kind);
   EXPECT_EQ(after([](Problem &p) { p.operations[1].prefetch = {1, 1}; }),
             std::string("K12: 'two' may not split 'sum") + kind);
-  EXPECT_EQ(after([](Problem &p) {
-              p.operations[3].produced.clear();
-              p.splittables[0].members[2].operation = 3;
-            }),
-            "K12: 'two' may not split 'loss', which must have one result of its own, and overwrite nothing");
+  EXPECT_EQ(after([](Problem &p) { p.buffers[3] = {.name = "w", .bytes = {0}, .viewOf = 0}; }),
+            "K12: 'two' may not split 'next', which must have one result of its own, and overwrite nothing");
   EXPECT_EQ(after([](Problem &p) { p.splittables[0].members[0].duration = -1; }),
             "K12: 'two' may not split 'product' at negative costs, or over links that do not exist");
   EXPECT_EQ(after([](Problem &p) { p.splittables[0].members[1].transfers[0].link = 1; }),

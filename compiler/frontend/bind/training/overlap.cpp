@@ -1,8 +1,9 @@
-//===- overlap.cpp - contracts about the timeline of a step ----------------===//
+//===- overlap.cpp - contracts and permissions about the timeline of a step ===//
 //
 // A clause is a sequence of words, as `require gradients over dp hidden >= 90 %`, which the parser gives as one list of
 // operands. What is not of this form is an error with the form; what is, and cannot hold, such as a group that the plan
-// cannot have, is an error of its own. compiler/timing/overlap_contracts.h judges the clauses on the timeline.
+// cannot have, is an error of its own. compiler/timing/overlap_contracts.h judges the clauses on the timeline. What may
+// be split is a choice of the schedule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <cmath>
 
 using namespace meshplan;
 using namespace meshplan::bind;
@@ -18,7 +20,10 @@ using namespace meshplan::bind;
 namespace {
 
 const std::string requireForm = "require GROUP [over AXES] hidden >= N %",
-                  forbidForm = "forbid [GROUP [over AXES]] exposed > TIME";
+                  forbidForm = "forbid [GROUP [over AXES]] exposed > TIME", splitForm = "split products N";
+
+/// More parts than this are never faster: each one costs a launch and the latency of a collective.
+constexpr int64_t mostParts = 64;
 
 const std::vector<std::string> &groupNames() {
   static const std::vector<std::string> names = {"gradients", "parameters", "activations"};
@@ -57,6 +62,7 @@ public:
   OverlapBinder(const Context &context, BoundPlan &plan) : context(context), plan(plan) {}
 
   bool take(const Option &option, bool forbids);
+  bool takeSplit(const Option &option);
 
 private:
   bool takeGroup(ClauseReader &reader, BoundOverlapClause &clause);
@@ -164,6 +170,23 @@ bool OverlapBinder::take(const Option &option, bool forbids) {
   return true;
 }
 
+bool OverlapBinder::takeSplit(const Option &option) {
+  ClauseReader reader(option);
+  if (!reader.takeWord("products"))
+    return false;
+  const Operand *count = reader.take();
+  if (!count || count->kind != Operand::Kind::Number || !count->number.unit.empty() || !reader.isAtEnd())
+    return false;
+  if (double parts = count->number.value; parts != std::floor(parts) || parts < 2 || parts > mostParts) {
+    context.diagnostics
+        .error(count->range, "products are split into 2 to " + std::to_string(mostParts) + " parts, not " + count->text)
+        .help("write 'split products 4', or remove the clause");
+    return true;
+  }
+  plan.split = BoundSplit{static_cast<int64_t>(count->number.value), option.range};
+  return true;
+}
+
 } // namespace
 
 void bind::bindOverlap(const Context &context, const OverlapStatement &statement, BoundPlan &plan) {
@@ -172,7 +195,8 @@ void bind::bindOverlap(const Context &context, const OverlapStatement &statement
         .help("write a clause, as in 'overlap { require gradients hidden >= 90 % }', or remove the statement");
   OverlapBinder binder(context, plan);
   OptionRule require{"require", requireForm, [&](const Option &option) { return binder.take(option, false); }},
-      forbid{"forbid", forbidForm, [&](const Option &option) { return binder.take(option, true); }};
+      forbid{"forbid", forbidForm, [&](const Option &option) { return binder.take(option, true); }},
+      split{"split", splitForm, [&](const Option &option) { return binder.takeSplit(option); }};
   require.mayRepeat = forbid.mayRepeat = true;
-  readOptions(context, "overlap", statement.clauses, {require, forbid});
+  readOptions(context, "overlap", statement.clauses, {require, forbid, split});
 }

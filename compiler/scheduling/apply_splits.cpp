@@ -40,6 +40,11 @@ private:
   void findBuffers();
   void addParts(unsigned index);
   unsigned addBuffer(unsigned whole, unsigned part);
+  unsigned addView(unsigned index, unsigned part, unsigned whole);
+  unsigned computeLane() const {
+    return llvm::find_if(before.problem.lanes, [](const Lane &lane) { return lane.kind == LaneKind::compute; }) -
+           before.problem.lanes.begin();
+  }
   void add(unsigned index, std::optional<unsigned> part, Operation operation);
 
   Resolution before;
@@ -103,6 +108,26 @@ unsigned Splitter::addBuffer(unsigned whole, unsigned part) {
   return result.problem.buffers.size() - 1;
 }
 
+/// Adds a view of the rows that a part reads.
+unsigned Splitter::addView(unsigned index, unsigned part, unsigned whole) {
+  unsigned view = result.problem.buffers.size();
+  Buffer buffer;
+  buffer.name = result.problem.buffers[whole].name + " rows " + std::to_string(view);
+  buffer.bytes.assign(result.problem.rankClasses, 0);
+  buffer.viewOf = whole;
+  buffer.memory = result.problem.buffers[whole].memory;
+  result.problem.buffers.push_back(std::move(buffer));
+  Operation operation;
+  operation.name = "rows " + std::to_string(part + 1) + " for " + before.problem.operations[index].name;
+  operation.lane = computeLane();
+  operation.copy = Copy::rows;
+  operation.memory = result.problem.buffers[whole].memory;
+  operation.consumed = {whole};
+  operation.produced = {view};
+  add(index, part, std::move(operation));
+  return view;
+}
+
 void Splitter::add(unsigned index, std::optional<unsigned> part, Operation operation) {
   operationsOf[index].push_back(result.problem.operations.size());
   result.problem.operations.push_back(std::move(operation));
@@ -126,6 +151,8 @@ void Splitter::addParts(unsigned index) {
     for (unsigned &buffer : operation.consumed)
       if (!parts[buffer].empty() && splits[*producers[buffer]].splittable == splits[index].splittable)
         buffer = parts[buffer][part];
+      else if (llvm::is_contained(member.rows, buffer))
+        buffer = addView(index, part, buffer);
     unsigned own = addBuffer(produced, part);
     result.problem.buffers[own].bytes = member.bytes;
     parts[produced].push_back(own);
@@ -134,10 +161,9 @@ void Splitter::addParts(unsigned index) {
   }
   if (!isReadWhole[produced])
     return;
-  auto compute = llvm::find_if(result.problem.lanes, [](const Lane &lane) { return lane.kind == LaneKind::compute; });
   Operation join;
   join.name = "join " + whole.name;
-  join.lane = compute - result.problem.lanes.begin();
+  join.lane = computeLane();
   join.copy = Copy::join;
   join.duration = member.joinTime;
   join.memory = whole.memory;

@@ -47,9 +47,10 @@ struct Resolution {
 /// last of its members; other operations keep their order, except those that depend on one that moved.
 ///
 /// Then splits: each member of a Splittable becomes its parts, at its position. A part reads that part of the results
-/// of other members, and all else that its operation reads. Where an operation outside reads a result, or the caller
-/// does, the last part is followed by an operation that joins them, and that produces the buffer of the original
-/// problem. Otherwise the first part produces it, with the size of a part. Buffers of other parts come last.
+/// of other members, a view of its rows of SplitMember::rows, and all else that its operation reads. Where an operation
+/// outside reads a result, or the caller does, the last part is followed by an operation that joins them, and that
+/// produces the buffer of the original problem. Otherwise the first part produces it, with the size of a part. Buffers
+/// of other parts, and views, come last.
 ///
 /// Fails with V10 if a list has fewer than two operations, is not part of one Mergeable, exceeds its limit, shares an
 /// operation with another list, or if its operations depend on each other. Fails with V11 if a split does not exist, or

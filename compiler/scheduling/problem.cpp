@@ -364,6 +364,8 @@ static Error checkSplittables(const Problem &problem) {
           return refuse("'" + operation.name + "' at negative costs, or over links that do not exist");
       if (!haveSizes(problem, member.bytes) || (!member.workspace.empty() && !haveSizes(problem, member.workspace)))
         return refuse("'" + operation.name + "', whose parts must have a size for each rank class");
+      if (!llvm::all_of(member.rows, [&](unsigned buffer) { return llvm::is_contained(operation.consumed, buffer); }))
+        return refuse("'" + operation.name + "' by rows of a buffer that it does not read");
       bool isTransfer = member.latency != 0 || !member.transfers.empty();
       if (problem.isAsynchronous(operation) ? member.duration != 0 : isTransfer)
         return refuse("'" + operation.name + "', whose parts have the costs of another lane");

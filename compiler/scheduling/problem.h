@@ -97,6 +97,7 @@ enum class Copy {
   pack,   ///< tensors to send, into one buffer: the only result of the operation, which only the collective reads
   unpack, ///< tensors out of the buffer of what was received: the first operand, which the collective produces
   join,   ///< the results of all parts of an operation that is split, into one tensor
+  rows,   ///< nothing: its result is a view of what a part reads of a tensor
 };
 
 /// A gather of the parameters of an FSDP unit for the forward pass, or for the backward pass: these two are different
@@ -177,6 +178,8 @@ struct SplitMember {
   llvm::SmallVector<Transfer, 2> transfers; ///< as Operation's
   ClassBytes workspace;                     ///< as Operation's
   ClassBytes bytes;                         ///< of the result of a part
+  /// Buffers of which each part reads its own rows, besides the results of members; all others it reads whole.
+  llvm::SmallVector<unsigned, 1> rows;
   /// To copy the results of all parts into one tensor, for operations that are not split and read it.
   int64_t joinTime = 0;
 
@@ -185,8 +188,8 @@ struct SplitMember {
 
 /// Operations that work on rows independently of each other, collectives among them: a product and the collective that
 /// sums its result, a gather and the products that read what it gathers. A solution may split all of them into parts
-/// (choices.h), so that the product of one part runs beside the collective of another. The results of a member are read
-/// by part where a member reads them; other tensors that a member reads are there for each part.
+/// (choices.h), so that the product of one part runs beside the collective of another. A member reads the results
+/// of other members by part.
 struct Splittable {
   std::string name;
   unsigned parts = 2;

@@ -44,6 +44,7 @@ def add_runs(parser: argparse.ArgumentParser, several: bool = True) -> None:
 
 def add_device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="for which plans are compiled")
+    parser.add_argument("--cluster", type=Path, help="the machines for which plans are compiled")
 
 
 def add_activations(parser: argparse.ArgumentParser) -> None:

@@ -112,15 +112,22 @@ def numbers_of(options: Iterable[str]) -> dict[str, float]:
     return numbers
 
 
+def cluster_option(arguments: argparse.Namespace) -> list[str | Path]:
+    """The machines that schedules are made for, where --cluster says it."""
+    cluster = getattr(arguments, "cluster", None)
+    return ["--cluster", cluster] if cluster else []
+
+
 def check_report(arguments: argparse.Namespace, run: Run) -> dict:
     """What `check` reports about the run."""
-    return report([arguments.meshplan, "check", run.plan, *run.definitions, "--json"])
+    cluster = cluster_option(arguments)
+    return report([arguments.meshplan, "check", run.plan, *run.definitions, *cluster, "--json"])
 
 
 def compile_command(arguments: argparse.Namespace, run: Run, options: Sequence[str] = ()) -> list[str | Path]:
     """Makes the run's schedule, for the CPU where there is no --device."""
-    device = ["--device", getattr(arguments, "device", "cpu")]
-    return [arguments.meshplan, "compile", run.plan, *run.definitions, *device, *options, "-o", run.schedule]
+    machine = ["--device", getattr(arguments, "device", "cpu"), *cluster_option(arguments)]
+    return [arguments.meshplan, "compile", run.plan, *run.definitions, *machine, *options, "-o", run.schedule]
 
 
 def compile_run(arguments: argparse.Namespace, each: Run, options: Sequence[str] = ()) -> None:

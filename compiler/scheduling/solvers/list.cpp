@@ -47,7 +47,9 @@ static std::vector<ListRules> rulesFor(const Problem &problem) {
       for (bool computeFirst : {false, true})
         if ((triesAll || (justInTime && urgency != Urgency::transfers && computeFirst == isLimited)) &&
             (!computeFirst || isLimited))
-          all.push_back({urgency, 0, computeFirst, justInTime});
+          for (bool feeds : {false, true})
+            if (!feeds || urgency != Urgency::transfers)
+              all.push_back({urgency, 0, computeFirst, justInTime, feeds});
   for (unsigned seed = 1; triesAll && seed <= disturbances; ++seed)
     all.push_back(
         {seed % 8 < 6 ? Urgency::criticalPath : Urgency::transfers, seed, seed % 2 == 0 && isLimited, seed % 4 < 2});

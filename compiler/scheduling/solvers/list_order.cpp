@@ -58,6 +58,9 @@ private:
   void fillLanes(std::optional<unsigned> run);
   std::optional<unsigned> nextToStart(unsigned lane, std::optional<unsigned> run);
   unsigned nextOver() const;
+  template <typename Visitor> void forEachNextOver(Visitor visit) const;
+  bool feeds(unsigned operation) const;
+  std::optional<unsigned> worthWaitingFor(unsigned run) const;
 
   const Problem &problem;
   const CostTable &costs;
@@ -139,15 +142,20 @@ bool ListScheduler::canIssue(unsigned operation) {
 }
 
 std::optional<unsigned> ListScheduler::nextToRun() {
+  bool feedsNow = rules.feeds && walker.inFlight().empty();
+  std::optional<unsigned> most;
   for (auto [lane, candidates] : llvm::zip_equal(problem.lanes, ready))
     if (lane.kind == LaneKind::compute)
       for (auto [tried, candidate] : llvm::enumerate(candidates)) {
         if (tried == mostTried)
           break;
-        if (canIssue(candidate.second))
+        if (!canIssue(candidate.second))
+          continue;
+        if (feedsNow ? feeds(candidate.second) : true)
           return candidate.second;
+        most = most ? most : candidate.second;
       }
-  return std::nullopt;
+  return most;
 }
 
 std::optional<unsigned> ListScheduler::nextToStart(unsigned lane, std::optional<unsigned> run) {
@@ -186,9 +194,8 @@ void ListScheduler::fillLanes(std::optional<unsigned> run) {
   }
 }
 
-/// The operation in flight that is over next, as far as lanes tell.
-unsigned ListScheduler::nextOver() const {
-  std::optional<std::pair<int64_t, unsigned>> next;
+/// Calls `visit` with the operation of each lane that is over next, and how long that takes, as far as lanes tell.
+template <typename Visitor> void ListScheduler::forEachNextOver(Visitor visit) const {
   for (unsigned operation : walker.inFlight()) {
     llvm::ArrayRef<unsigned> queue = walker.times().laneOf(costs.operations[operation].lane).queue;
     if (queue.front() != operation)
@@ -196,10 +203,42 @@ unsigned ListScheduler::nextOver() const {
     int64_t left = walker.times().backlog(costs.operations[operation].lane);
     for (unsigned other : queue.drop_front())
       left -= costs.operations[other].alone();
+    visit(operation, left);
+  }
+}
+
+/// The operation in flight that is over next.
+unsigned ListScheduler::nextOver() const {
+  std::optional<std::pair<int64_t, unsigned>> next;
+  forEachNextOver([&](unsigned operation, int64_t left) {
     if (!next || left < next->first)
       next = {left, operation};
-  }
+  });
   return next->second;
+}
+
+/// True if transfers that can begin only after this operation of the compute lane take at least half as long as it.
+bool ListScheduler::feeds(unsigned operation) const {
+  int64_t fed = 0;
+  for (unsigned other : dependencies.after[operation])
+    if (left[other] == 1 && costs.operations[other].isAsynchronous)
+      fed += costs.operations[other].work;
+  return fed > 0 && 2 * fed >= costs.operations[operation].alone();
+}
+
+/// An operation in flight after which something that feeds could run instead of `run`, which does not.
+std::optional<unsigned> ListScheduler::worthWaitingFor(unsigned run) const {
+  std::optional<unsigned> awaited;
+  forEachNextOver([&](unsigned operation, int64_t time) {
+    if (4 * time < costs.operations[run].alone() && !awaited &&
+        llvm::any_of(
+            dependencies.after[operation],
+            [&](unsigned other) {
+              return left[other] == 1 && !costs.operations[other].isAsynchronous && feeds(other);
+            }))
+      awaited = operation;
+  });
+  return awaited;
 }
 
 IssueOrder ListScheduler::solve() {
@@ -208,7 +247,10 @@ IssueOrder ListScheduler::solve() {
     std::optional<unsigned> run = nextToRun();
     size_t issued = result.operations.size();
     fillLanes(run);
-    if (run && canIssue(*run))
+    std::optional<unsigned> awaited = run && rules.feeds && !feeds(*run) ? worthWaitingFor(*run) : std::nullopt;
+    if (awaited)
+      wait(*awaited);
+    else if (run && canIssue(*run))
       issue(*run);
     else if (run || result.operations.size() > issued)
       continue; // what was started may have changed what is ready

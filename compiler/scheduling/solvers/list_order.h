@@ -27,6 +27,9 @@ struct ListRules {
   bool computeFirst = false;
   /// A lane is given the next operation only when it would be idle before the compute lane decides again; else at once.
   bool justInTime = true;
+  /// While nothing transfers, an operation that a long transfer waits for is run before more urgent ones, also if the
+  /// compute lane has to wait a little for what it needs.
+  bool feeds = false;
 };
 
 /// An order of issue, its runs, starts and waits, and the time they take.

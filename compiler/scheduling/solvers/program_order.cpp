@@ -86,6 +86,10 @@ static int64_t bytesOf(const Problem &problem, llvm::ArrayRef<unsigned> buffers)
   return most;
 }
 
+static bool isIssuedWithCollective(const Operation &copy) {
+  return copy.copy == Copy::pack || copy.copy == Copy::unpack;
+}
+
 void ProgramOrder::findCopies() {
   std::vector<std::optional<unsigned>> reader(problem.buffers.size());
   for (auto [index, operation] : llvm::enumerate(problem.operations))
@@ -263,7 +267,7 @@ Solution ProgramOrder::solve() {
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
     for (unsigned gather : startedBefore[index])
       issueWithWhatItNeeds(gather);
-    if (!problem.isAsynchronous(operation) && operation.copy == Copy::none)
+    if (!problem.isAsynchronous(operation) && !isIssuedWithCollective(operation))
       issue(index);
     for (unsigned collective : startedBy[index])
       issue(collective);

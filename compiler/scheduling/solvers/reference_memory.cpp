@@ -14,9 +14,13 @@ ReferenceMemory::ReferenceMemory(const Problem &problem, MemoryTracker &memory, 
     : problem(problem), memory(memory), reference(reference), positionOf(reference.size()),
       issuedAs(reference.size(), none), early(problem.rankClasses, 0), answers(reference.size()) {
   held.reserve(reference.size());
+  timedUntil.reserve(reference.size());
+  unsigned timed = 0;
   MemoryTracker::Mark mark = memory.mark();
   for (auto [position, operation] : llvm::enumerate(reference)) {
     positionOf[operation] = position;
+    timedUntil.push_back(timed);
+    timed += problem.timeAlone(problem.operations[operation]) != 0;
     memory.begin(operation);
     held.push_back(memory.bytesHeld());
     memory.end(operation);
@@ -68,7 +72,7 @@ bool ReferenceMemory::walk(unsigned operation, llvm::ArrayRef<unsigned> inFlight
 }
 
 bool ReferenceMemory::allows(unsigned operation, llvm::ArrayRef<unsigned> inFlight) {
-  if (positionOf[operation] > front + mostAhead)
+  if (timedUntil[positionOf[operation]] > timedUntil[front] + mostAhead())
     return false;
   Answer &answer = answers[operation];
   // Operations end, but all are over where the rest of the reference is considered: only another issue changes it.

@@ -24,7 +24,7 @@ class ReferenceMemory {
 public:
   ReferenceMemory(const Problem &problem, MemoryTracker &memory, llvm::ArrayRef<unsigned> reference);
 
-  /// True if the operation comes at most `mostAhead` positions before its turn, and the rest of the reference fits
+  /// True if at most mostAhead() operations that take time are passed, and the rest of the reference fits
   /// after it and all that is in flight are over. Whether the operation itself fits is another question.
   bool allows(unsigned operation, llvm::ArrayRef<unsigned> inFlight);
 
@@ -34,8 +34,9 @@ public:
   /// The first operation of the reference that is not issued.
   unsigned next() const { return reference[front]; }
 
-  /// Bounds the time for each operation.
-  static constexpr size_t mostAhead = 256;
+  /// How many operations that take time may be passed. Bounds the time for all operations, as each of them may look at
+  /// so many.
+  unsigned mostAhead() const { return std::max<size_t>(256, (size_t(1) << 21) / reference.size()); }
 
 private:
   static constexpr unsigned none = ~0u;
@@ -49,6 +50,7 @@ private:
   MemoryTracker &memory;
   llvm::ArrayRef<unsigned> reference;
   std::vector<unsigned> positionOf; ///< of each operation, in the reference
+  std::vector<unsigned> timedUntil; ///< by position: how many operations before it take time
   std::vector<unsigned> issuedAs;   ///< how many were issued before each operation; `none` if it is not issued
   unsigned issued = 0;              ///< how many are
   size_t front = 0;                 ///< operations of the reference before this position are issued

@@ -110,7 +110,7 @@ sched::PeakAttr describePeak(func::FuncOp function, const ProjectedFunction &pro
     if (copy != scheduling::Copy::none)
       place.what = (copy == scheduling::Copy::pack     ? "pack for "
                     : copy == scheduling::Copy::unpack ? "unpack of "
-                                                       : "join of ") +
+                                                       : "join of parts of ") +
                    place.what;
   }
   // Temporaries have no name in the model, so they are listed under the op that needs them.

@@ -93,6 +93,7 @@ private:
   bool divides(const Region &region, unsigned count) const;
   bool isDivisible(Value value, unsigned dim, unsigned count) const;
   bool isReadOutside(Value value, const Region &region) const;
+  bool isMadeInside(Value value, const Region &region) const;
   void add(const Region &region, unsigned count);
   SplitMember memberOf(unsigned index, const RowDims &dims, unsigned count, const Region &region);
   CallView viewOfPart(plan::CallOp call, const RowDims &dims, unsigned count, unsigned rankClass) const;
@@ -243,6 +244,11 @@ bool Splits::isReadOutside(Value value, const Region &region) const {
   });
 }
 
+bool Splits::isMadeInside(Value value, const Region &region) const {
+  auto found = operationsOf.find(value.getDefiningOp());
+  return found != operationsOf.end() && region.contains(found->second.front());
+}
+
 /// True if all tensors that are read or made by part have equal parts.
 bool Splits::divides(const Region &region, unsigned count) const {
   return llvm::all_of(region, [&](const auto &each) {
@@ -276,6 +282,9 @@ SplitMember Splits::memberOf(unsigned index, const RowDims &dims, unsigned count
   Value made = packs ? op->getOperand(0) : op->getResult(0);
   SplitMember member;
   member.operation = index;
+  for (auto [buffer, rows] : llvm::zip(operation.consumed, dims.operands))
+    if (Value read = projection.buffers[buffer]; rows && read && !isMadeInside(read, region))
+      member.rows.push_back(buffer);
   member.bytes = layouts.get(partType(made.getType(), packs ? *dims.operands[0] : dims.result, count)).bytes;
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
     if (operation.copy != scheduling::Copy::none) {
@@ -286,6 +295,9 @@ SplitMember Splits::memberOf(unsigned index, const RowDims &dims, unsigned count
       member.workspace.push_back(cost.workspaceBytes);
     }
   }
+  // Small shapes may be attained at a better rate, which is not what parts are for.
+  if (!problem.isAsynchronous(operation))
+    member.duration = std::max(member.duration, (operation.duration + count - 1) / count);
   if (operation.isCollective()) {
     scheduling::Operation part = operation;
     costs.setCollective(part, *plan::collectiveKindOf(op), sentBytes(op, plan::getMesh(op)) / count,

@@ -4,6 +4,7 @@
 #include "compiler/sharding/dataflow/step_parts.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/reshard.h"
+#include "compiler/transforms/schedule/write_program.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "dialect/sched/sched.h"
@@ -54,9 +55,7 @@ static TimedOperation describe(const ProjectedFunction &projection, unsigned ind
   if (plan::collectiveKindOf(first))
     timed.label.module = parts.subjectOf(ops);
   if (operation.copy != scheduling::Copy::none)
-    timed.label.what = operation.copy == scheduling::Copy::pack     ? "pack"
-                       : operation.copy == scheduling::Copy::unpack ? "unpack"
-                                                                    : "join";
+    timed.label.what = writtenName(operation.copy).str();
   if (problem.lanes[operation.lane].kind == scheduling::LaneKind::copies) {
     timed.label.what = "copy";
     timed.label.memory = trace_form::memories[plan::isOnHost(first->getResult(0))];

@@ -27,6 +27,25 @@ using meshplan::scheduling::Step;
 
 namespace meshplan {
 
+/// The operators that join parts, and that view their rows.
+static constexpr StringLiteral joinTarget = "aten.cat.default", rowsTarget = "aten.slice.Tensor";
+
+StringRef writtenName(scheduling::Copy copy) {
+  switch (copy) {
+  case scheduling::Copy::none:
+    return "";
+  case scheduling::Copy::pack:
+    return "pack";
+  case scheduling::Copy::unpack:
+    return "unpack";
+  case scheduling::Copy::join:
+    return joinTarget;
+  case scheduling::Copy::rows:
+    return rowsTarget;
+  }
+  llvm_unreachable("unknown copy");
+}
+
 /// Arguments of a call as attributes of sched. Literals are the same in both dialects.
 static Attribute toSchedArgument(Attribute argument) {
   MLIRContext *context = argument.getContext();
@@ -80,15 +99,11 @@ private:
   /// Marks the gradient before an optimizer call, where it is reduced and alive.
   void writeGradient(plan::CallOp call);
   Value packInPlace(ValueRange tensors, Location at);
-  Value operandOf(unsigned index, unsigned operand, SmallVectorImpl<Value> &views);
   Value writeCall(unsigned index, Type type, StringRef target, ValueRange operands, DictionaryAttr arguments);
   void writePart(unsigned index, plan::CallOp call);
   void writeJoin(unsigned index);
+  void writeRows(unsigned index);
   sched::ShardedTensorType movedType(unsigned index, Value value);
-  void freeViews(ArrayRef<Value> views) {
-    if (!views.empty())
-      sched::FreeOp::create(builder, location, views, compute);
-  }
   void writeStart(unsigned index);
   void writeTransfer(unsigned index);
   void writeWait(unsigned index);
@@ -112,6 +127,10 @@ private:
   Value valueOf(unsigned buffer) const {
     Value source = projection.buffers[buffer];
     return source ? values.lookup(source) : packed.lookup(buffer);
+  }
+
+  SmallVector<Value> valuesOf(ArrayRef<unsigned> buffers) const {
+    return llvm::map_to_vector(buffers, [&](unsigned buffer) { return valueOf(buffer); });
   }
 
   OpBuilder &builder;
@@ -210,28 +229,6 @@ void ProgramWriter::writeGradient(plan::CallOp call) {
     sched::GradientOp::create(builder, call.getLoc(), values.lookup(call.getOperand(*gradient)), owner);
 }
 
-/// What an operation reads as its operand `operand`: the value of a buffer, or the rows of it that its part reads,
-/// which are a view that is noted in `views`.
-Value ProgramWriter::operandOf(unsigned index, unsigned operand, SmallVectorImpl<Value> &views) {
-  unsigned buffer = problem.operations[index].consumed[operand];
-  const Part *part = projection.partOf(index);
-  Value whole = projection.buffers[buffer];
-  if (!part || !whole || !part->dims.operands[operand])
-    return valueOf(buffer);
-  unsigned dim = *part->dims.operands[operand];
-  RankedTensorType type = partType(whole.getType(), dim, part->count);
-  int64_t rows = layouts.get(type).local.front().getDimSize(dim);
-  NamedAttribute arguments[] = {
-      builder.getNamedAttr("self", sched::OperandRefAttr::get(builder.getContext(), 0)),
-      builder.getNamedAttr("dim", builder.getI64IntegerAttr(dim)),
-      builder.getNamedAttr("start", builder.getI64IntegerAttr(*part->index * rows)),
-      builder.getNamedAttr("end", builder.getI64IntegerAttr((*part->index + 1) * rows)),
-  };
-  views.push_back(writeCall(index, layouts.get(type).type, "aten.slice.Tensor", valueOf(buffer),
-                            builder.getDictionaryAttr(arguments)));
-  return views.back();
-}
-
 /// Writes a call that splitting adds, for the op that an operation comes from.
 Value ProgramWriter::writeCall(unsigned index, Type type, StringRef target, ValueRange operands,
                                DictionaryAttr arguments) {
@@ -245,8 +242,7 @@ Value ProgramWriter::writeCall(unsigned index, Type type, StringRef target, Valu
 
 /// Joins the results of all parts.
 void ProgramWriter::writeJoin(unsigned index) {
-  const scheduling::Operation &join = problem.operations[index];
-  auto parts = llvm::map_to_vector(join.consumed, [&](unsigned buffer) { return valueOf(buffer); });
+  auto parts = valuesOf(problem.operations[index].consumed);
   SmallVector<Attribute> references;
   for (unsigned part = 0; part < parts.size(); ++part)
     references.push_back(sched::OperandRefAttr::get(builder.getContext(), part));
@@ -255,7 +251,26 @@ void ProgramWriter::writeJoin(unsigned index) {
       builder.getNamedAttr("tensors", builder.getArrayAttr(references)),
       builder.getNamedAttr("dim", builder.getI64IntegerAttr(projection.partOf(index)->dims.result)),
   };
-  values.map(whole, writeCall(index, typeOf(whole), "aten.cat.default", parts, builder.getDictionaryAttr(arguments)));
+  values.map(whole, writeCall(index, typeOf(whole), joinTarget, parts, builder.getDictionaryAttr(arguments)));
+}
+
+/// A view of the rows that a part reads of a tensor.
+void ProgramWriter::writeRows(unsigned index) {
+  const scheduling::Operation &view = problem.operations[index];
+  const Part &part = *projection.partOf(index);
+  Value whole = projection.buffers[view.consumed.front()];
+  auto operands = projection.operations[index].front()->getOperands();
+  unsigned dim = *part.dims.operands[llvm::find(operands, whole) - operands.begin()];
+  RankedTensorType type = partType(whole.getType(), dim, part.count);
+  int64_t rows = layouts.get(type).local.front().getDimSize(dim);
+  NamedAttribute arguments[] = {
+      builder.getNamedAttr("self", sched::OperandRefAttr::get(builder.getContext(), 0)),
+      builder.getNamedAttr("dim", builder.getI64IntegerAttr(dim)),
+      builder.getNamedAttr("start", builder.getI64IntegerAttr(*part.index * rows)),
+      builder.getNamedAttr("end", builder.getI64IntegerAttr((*part.index + 1) * rows)),
+  };
+  packed[view.produced.front()] =
+      writeCall(index, layouts.get(type).type, rowsTarget, values.lookup(whole), builder.getDictionaryAttr(arguments));
 }
 
 /// The type of the first operand or of the result of a collective, or of its part.
@@ -270,14 +285,13 @@ void ProgramWriter::writeCopy(unsigned index) {
   ArrayRef<Operation *> ops = projection.operations[index];
   if (copy.copy == scheduling::Copy::join)
     return writeJoin(index);
+  if (copy.copy == scheduling::Copy::rows)
+    return writeRows(index);
   if (copy.copy == scheduling::Copy::pack) {
-    SmallVector<Value> tensors, views;
-    for (unsigned operand = 0; operand < copy.consumed.size(); ++operand)
-      tensors.push_back(operandOf(index, operand, views));
     packed[copy.produced.front()] =
         sched::PackOp::create(builder, location, packedType(index, [](Operation *op) { return op->getOperand(0); }),
-                              tensors, UnitAttr(), compute);
-    return freeViews(views);
+                              valuesOf(copy.consumed), UnitAttr(), compute);
+    return;
   }
   if (projection.partOf(index)) {
     auto unpack = sched::UnpackOp::create(builder, location, movedType(index, ops.front()->getResult(0)),
@@ -323,14 +337,10 @@ void ProgramWriter::writeRun(unsigned index) {
   values.map(call.getResults(), written.getResults());
 }
 
-/// Writes a part of a call. The rows that it reads are views.
 void ProgramWriter::writePart(unsigned index, plan::CallOp call) {
-  SmallVector<Value> operands, views;
-  for (unsigned operand = 0; operand < call.getNumOperands(); ++operand)
-    operands.push_back(operandOf(index, operand, views));
-  packed[problem.operations[index].produced.front()] = writeCall(
-      index, movedType(index, call.getResult(0)), call.getTarget(), operands, toSchedArguments(call.getArgs()));
-  freeViews(views);
+  const scheduling::Operation &operation = problem.operations[index];
+  packed[operation.produced.front()] = writeCall(index, movedType(index, call.getResult(0)), call.getTarget(),
+                                                 valuesOf(operation.consumed), toSchedArguments(call.getArgs()));
 }
 
 /// Begins a copy between device and host memory.
@@ -379,9 +389,9 @@ void ProgramWriter::writeStart(unsigned index) {
   const scheduling::Operation &operation = problem.operations[index];
   SmallVector<Value> sent, targets;
   // Without a packed buffer, what is read is the inputs, and the targets if they are others.
-  size_t inputs = projection.buffers[operation.consumed.front()] ? ops.size() : 1;
-  for (unsigned operand = 0; operand < inputs; ++operand)
-    sent.push_back(operandOf(index, operand, packedInPlace[index]));
+  for (unsigned buffer :
+       ArrayRef(operation.consumed).take_front(projection.buffers[operation.consumed.front()] ? ops.size() : 1))
+    sent.push_back(valueOf(buffer));
   for (unsigned buffer : operation.overwritten)
     targets.push_back(valueOf(buffer));
   Value input = packInPlace(sent, op.getLoc());

@@ -14,6 +14,9 @@ void writeProgram(mlir::OpBuilder &builder, mlir::func::FuncOp function, const P
                   const scheduling::Instances &instances, llvm::ArrayRef<scheduling::InstanceTimes> times,
                   LayoutTable &layouts);
 
+/// The name under which traces show what is written for a copy: "pack".
+llvm::StringRef writtenName(scheduling::Copy copy);
+
 /// Appends mesh, communicators and streams.
 void writeDeclarations(mlir::OpBuilder &builder, plan::MeshOp mesh, const CommunicatorTable &communicators);
 

@@ -14,6 +14,9 @@ using llvm::Expected;
 using llvm::StringRef;
 using llvm::Twine;
 
+/// By Copy.
+static constexpr StringRef copyWords[] = {"", "packs", "unpacks", "joins", "picks"};
+
 namespace {
 /// Reads line by line; a line is a list of words.
 class Reader {
@@ -210,7 +213,7 @@ bool Reader::readInstance(Operation &operation) {
 
 /// operation NAME `on` LANE (`over` COMMUNICATOR | COST | `reads` BUFFER* | `writes` BUFFER* | `workspace` BYTES* |
 ///                           `after` OPERATION* | `overwrites` BUFFER* | `host` | `packs` | `unpacks` | `joins` |
-///                           `blocking` | `prefetch` UNIT AHEAD | `meets` INSTANCE COORDINATE*)*
+///                           `picks` | `blocking` | `prefetch` UNIT AHEAD | `meets` INSTANCE COORDINATE*)*
 void Reader::readOperation() {
   StringRef name = next();
   Operation operation;
@@ -235,13 +238,10 @@ void Reader::readOperation() {
       nextIndices(operations, operation.after);
     else if (takeWord("host"))
       operation.memory = Memory::host;
-    else if (takeWord("packs"))
-      operation.copy = Copy::pack;
-    else if (takeWord("unpacks"))
-      operation.copy = Copy::unpack;
-    else if (takeWord("joins"))
-      operation.copy = Copy::join;
-    else if (takeWord("blocking"))
+    else if (const auto *word = llvm::find(copyWords, words[position]); word != std::end(copyWords) && !word->empty()) {
+      operation.copy = static_cast<Copy>(word - std::begin(copyWords));
+      ++position;
+    } else if (takeWord("blocking"))
       operation.blocking = true;
     else if (takeWord("prefetch")) {
       int64_t unit = nextInteger();
@@ -282,7 +282,7 @@ void Reader::readMergeable() {
   }
 }
 
-/// splittable NAME `parts` N (OPERATION (COST | `workspace` BYTES* | `bytes` BYTES* | `joins` TIME)*)*
+/// splittable NAME `parts` N (OPERATION (COST | `workspace` BYTES* | `bytes` BYTES* | `rows` BUFFER* | `joins` TIME)*)*
 void Reader::readSplittable() {
   Splittable &splittable = result.problem.splittables.emplace_back();
   splittable.name = next().str();
@@ -299,6 +299,8 @@ void Reader::readSplittable() {
         member.workspace = nextBytes();
       else if (takeWord("bytes"))
         member.bytes = nextBytes();
+      else if (takeWord("rows"))
+        nextIndices(buffers, member.rows);
       else if (takeWord("joins"))
         member.joinTime = nextInteger();
       else
@@ -499,7 +501,7 @@ void Writer::writeOperation(const Operation &operation) {
   if (operation.memory == Memory::host)
     out << " host";
   if (operation.copy != Copy::none)
-    out << (operation.copy == Copy::pack ? " packs" : operation.copy == Copy::unpack ? " unpacks" : " joins");
+    out << ' ' << copyWords[static_cast<size_t>(operation.copy)];
   if (operation.blocking)
     out << " blocking";
   for (const Instance &instance : operation.instances) {
@@ -542,6 +544,7 @@ void Writer::writeSplittable(const Splittable &splittable) {
         out << word;
         writeNumbers(*bytes);
       }
+    writeNames("rows", member.rows, problem.buffers);
     if (member.joinTime != 0)
       out << " joins " << member.joinTime;
   }

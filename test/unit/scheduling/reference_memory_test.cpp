@@ -188,9 +188,11 @@ TEST(ReferenceMemory, AnswersAsAWholeOrderDoesInATrainingStep) {
 }
 
 TEST(ReferenceMemory, RefusesWhatIsFarAhead) {
-  Problem problem = parse(twoLanes + "memory_limit 1000\n").problem;
-  for (unsigned index = 0; index < ReferenceMemory::mostAhead + 2; ++index) {
+  Problem problem = parse(twoLanes + "memory_limit 9000\n").problem;
+  constexpr unsigned count = 4096, mostAhead = (1 << 21) / count;
+  for (unsigned index = 0; index < count; ++index) {
     Operation operation;
+    operation.duration = 1;
     operation.produced = {static_cast<unsigned>(problem.buffers.size())};
     problem.buffers.push_back({"b", {1}});
     problem.operations.push_back(operation);
@@ -199,8 +201,9 @@ TEST(ReferenceMemory, RefusesWhatIsFarAhead) {
   std::iota(reference.begin(), reference.end(), 0);
   MemoryTracker memory(problem);
   ReferenceMemory own(problem, memory, reference);
-  EXPECT_TRUE(own.allows(ReferenceMemory::mostAhead, {}));
-  EXPECT_FALSE(own.allows(ReferenceMemory::mostAhead + 1, {}));
+  EXPECT_EQ(own.mostAhead(), mostAhead);
+  EXPECT_TRUE(own.allows(mostAhead, {}));
+  EXPECT_FALSE(own.allows(mostAhead + 1, {}));
   own.issue(0);
-  EXPECT_TRUE(own.allows(ReferenceMemory::mostAhead + 1, {})) << "it is one position closer";
+  EXPECT_TRUE(own.allows(mostAhead + 1, {})) << "it is one position closer";
 }

@@ -57,6 +57,8 @@ void meshplan::printTimes(const Report &report, raw_ostream &stream) {
         {"exposed copies with the host", timeText(time.exposedCopies), percent(time.exposedCopies, time.step)});
   if (time.waitsForHost > 0)
     times.addRow({"waiting for the host", timeText(time.waitsForHost), percent(time.waitsForHost, time.step)});
+  if (time.splittable > 0)
+    times.addRow({"collectives in parts", std::to_string(time.split), "", "of " + std::to_string(time.splittable)});
   if (time.utilization)
     times.addRow(
         {"model flops utilization", "", formatted("%.1f %%", 100 * *time.utilization), utilizationText(report)});

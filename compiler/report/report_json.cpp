@@ -149,6 +149,8 @@ static json::Value timeToJson(const TimeReport &time) {
                       {"exposed_ns", time.exposed},
                       {"exposed_copies_ns", time.exposedCopies},
                       {"waits_for_host_ns", time.waitsForHost},
+                      {"splittable", time.splittable},
+                      {"split", time.split},
                       {"groups", toJsonArray(time.groups)},
                       {"model_flops", toJsonArray(time.modelFlops)},
                       {"model_flops_utilization", time.utilization}};

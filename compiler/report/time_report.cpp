@@ -23,6 +23,10 @@ void meshplan::addTimes(Report &report, const StepTimes &step, const Cluster &cl
   time.exposed = step.exposed;
   time.exposedCopies = step.exposedCopies;
   time.waitsForHost = step.waitsForHost;
+  for (const ProgramRun &run : step.runs) {
+    time.splittable += run.program->splittable;
+    time.split += run.program->split;
+  }
   for (const CollectiveGroup &group : step.groups)
     time.groups.push_back({group.purpose, group.communicator, group.count, group.exposed, group.hidden()});
   for (const auto &[dtype, flops] : step.modelFlops)

@@ -54,6 +54,8 @@ struct TimeReport {
   int64_t exposed = 0; ///< of the communication
   int64_t exposedCopies = 0;
   int64_t waitsForHost = 0; ///< nothing is computed because nothing is issued
+  /// Collectives that may be split into parts together with the products next to them, and those that are.
+  int64_t splittable = 0, split = 0;
   std::vector<GroupTimeReport> groups;
   std::vector<ModelFlops> modelFlops;
   std::optional<double> utilization; ///< of model flops; none without them

@@ -194,11 +194,11 @@ void ListScheduler::fillLanes(std::optional<unsigned> run) {
   }
 }
 
-/// Calls `visit` with the operation of each lane that is over next, and how long that takes, as far as lanes tell.
+/// Calls `visit` with the operation of each lane that is over next, unless all are, and how long that takes, as far as lanes tell.
 template <typename Visitor> void ListScheduler::forEachNextOver(Visitor visit) const {
   for (unsigned operation : walker.inFlight()) {
     llvm::ArrayRef<unsigned> queue = walker.times().laneOf(costs.operations[operation].lane).queue;
-    if (queue.front() != operation)
+    if (queue.empty() || queue.front() != operation)
       continue;
     int64_t left = walker.times().backlog(costs.operations[operation].lane);
     for (unsigned other : queue.drop_front())

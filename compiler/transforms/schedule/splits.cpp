@@ -147,7 +147,9 @@ bool Splits::isDivisible(Value value, unsigned dim, unsigned count) const {
   auto whole = cast<RankedTensorType>(value.getType());
   if (whole.getDimSize(dim) % count != 0)
     return false;
-  ArrayRef<RankedTensorType> locals = layouts.get(whole).local, ofPart = layouts.get(partType(whole, dim, count)).local;
+  // A layout is valid until another one is asked for.
+  SmallVector<RankedTensorType, 2> locals = layouts.get(whole).local,
+                                   ofPart = layouts.get(partType(whole, dim, count)).local;
   return llvm::all_of(llvm::zip_equal(locals, ofPart), [&](auto pair) {
     auto [local, part] = pair;
     return local.getDimSize(dim) == part.getDimSize(dim) * count &&

@@ -34,11 +34,13 @@ from harness.differential.plans.statements import addends_of, find, rounded_adde
 from harness.differential.refusals import reason_of
 from harness.differential.training_coverage import kinds_of
 from harness.differential.unreached import is_of_steps
+from harness.plans import with_statements
 from harness.reference.deviations import MOST_DRAWS, Deviation, beside, largest_error
 from harness.reference.forward import Reference
 from harness.tensors import differing
 
 SLOW_NETWORK = Path(__file__).parent / "slow_network.json"
+SLOW_MACHINE = Path(__file__).parent / "slow_machine.json"
 TIMEOUT = 120  # seconds of a rank's wait; a program that takes longer is stopped
 
 RIGHT, REFUSED, WRONG, INVALID, WRITTEN = "right", "refused", "wrong", "invalid", "written"
@@ -191,17 +193,33 @@ def unshared(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 def compile_options(drawn: case.Case, device: str) -> list[str]:
     """How the schedule is found, and for which machines. A slow network leaves collectives in flight between
-    microbatches."""
+    microbatches; on a slow machine it pays to split products."""
     choice = zlib.crc32(f"{drawn.seed} schedule".encode()) % 6
     if choice < 2:
         return ["--schedule", ("program", "search")[choice]]
-    return ["--cluster", str(SLOW_NETWORK)] if choice < 4 and device == "cpu" else []
+    if device != "cpu" or choice == 5:
+        return []
+    return ["--cluster", str(SLOW_MACHINE if splits_products(drawn) else SLOW_NETWORK)]
+
+
+def splits_products(drawn: case.Case) -> bool:
+    return zlib.crc32(f"{drawn.seed} schedule".encode()) % 6 == 4
+
+
+def allow_splits(programs: Programs, plan: Path, options: list[str]) -> None:
+    """Lets the schedule split products, if the plan has any that can be split."""
+    whole = plan.read_text()
+    plan.write_text(with_statements(whole, [f"overlap {{ split products {2 + zlib.crc32(whole.encode()) % 3} }}"]))
+    if "nothing can be split" in call([programs.meshplan, "check", str(plan), *options]).stderr:
+        plan.write_text(whole)
 
 
 def compile_plan(programs: Programs, base: Path, drawn: case.Case) -> set[Cell]:
     """What the case reaches: operators by its layouts, or statements of training."""
     plan, schedule = str(base.with_suffix(".plan")), str(base.with_suffix(".sched"))
     options = ["--device", programs.device, *compile_options(drawn, programs.device)]
+    if splits_products(drawn):
+        allow_splits(programs, base.with_suffix(".plan"), options)
     result = call([programs.meshplan, "compile", plan, *options, "-o", schedule])
     if result.returncode != 0:
         reason = reason_of(result.stderr) if result.returncode == 1 else ""

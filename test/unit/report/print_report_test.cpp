@@ -248,6 +248,8 @@ TEST(PrintReport, EstimatedTimesOfAStep) {
                  .exposed = 1'500'000,
                  .exposedCopies = 250'000,
                  .waitsForHost = 500'000,
+                 .splittable = 8,
+                 .split = 6,
                  .groups = {{"parameters", "dp", 12, 1'500'000, 500'000}, {"gradients", "dp", 3, 0, 1'000'000}},
                  .modelFlops = {{"bf16", 4e12, 1e15}, {"f32", 1e9, 1e12}},
                  .utilization = 0.156};
@@ -266,6 +268,7 @@ estimated time of a step
   exposed communication           1.5 ms  18.2 %
   exposed copies with the host  250.0 us   3.0 %
   waiting for the host          500.0 us   6.1 %
+  collectives in parts                 6          of 8
   model flops utilization                 15.6 %  = (4e+12 bf16 flops / 1e+15 flop/s + 1e+09 f32 flops / 1e+12 flop/s) / 4 ranks / 8.2 ms
 
 estimated time of collectives

@@ -194,7 +194,8 @@ void ListScheduler::fillLanes(std::optional<unsigned> run) {
   }
 }
 
-/// Calls `visit` with the operation of each lane that is over next, unless all are, and how long that takes, as far as lanes tell.
+/// Calls `visit` with the operation of each lane that is over next, unless all are, and how long that takes, as far as
+/// lanes tell.
 template <typename Visitor> void ListScheduler::forEachNextOver(Visitor visit) const {
   for (unsigned operation : walker.inFlight()) {
     llvm::ArrayRef<unsigned> queue = walker.times().laneOf(costs.operations[operation].lane).queue;

@@ -35,7 +35,8 @@ public:
   /// Adds the classes that the types of a function need. Call before the first `get`.
   void addRankClasses(mlir::func::FuncOp function);
 
-  /// The layout of a tensor type with a decided sharding (or of any tensor type on one rank). Valid until the next call.
+  /// The layout of a tensor type with a decided sharding (or of any tensor type on one rank). Valid until the next
+  /// call.
   const ResolvedLayout &get(mlir::Type type);
 
   /// Sizes of the axes of the mesh; empty for one rank.

@@ -55,11 +55,14 @@ Problem meshplan::scheduling::randomOverlap(unsigned seed) {
 
 Problem meshplan::scheduling::randomAnswerable(unsigned seed) {
   Problem problem = seed % 2 ? randomOverlap(seed) : randomProblem(seed);
+  if (seed % 3 == 0)
+    problem = withSplittables(std::move(problem), seed);
   problem.issueTime = seed % 7 == 0 ? 5 : 0;
   problem.hostComputes = seed % 3 == 0;
   if (seed % 4 < 2) {
     // One after the other, in the order of the problem, fits.
     Problem blocking = problem;
+    blocking.splittables.clear();
     for (Operation &operation : blocking.operations)
       operation.blocking = true;
     problem.memoryLimit = {profileMemory(problem, llvm::cantFail(programOrder(blocking))).peaks[0].bytes};

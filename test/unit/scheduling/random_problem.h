@@ -4,6 +4,7 @@
 #define MESHPLAN_TEST_UNIT_SCHEDULING_RANDOM_PROBLEM_H
 
 #include "compiler/scheduling/problem.h"
+#include "llvm/ADT/STLExtras.h"
 #include <random>
 
 namespace meshplan::scheduling {
@@ -57,6 +58,46 @@ inline Problem randomProblem(unsigned seed) {
       problem.buffers.push_back(buffer);
     }
     problem.operations.push_back(operation);
+  }
+  return problem;
+}
+
+/// The problem with up to four sets of operations that may be split, with costs from which some splits pay. Determined
+/// by the seed.
+inline Problem withSplittables(Problem problem, unsigned seed) {
+  std::mt19937 random(seed);
+  auto below = [&](int64_t end) { return static_cast<int64_t>(random() % static_cast<uint64_t>(end)); };
+  for (unsigned set = 0; set < 4; ++set) {
+    Splittable splittable;
+    splittable.name = "s" + std::to_string(set);
+    splittable.parts = 2 + below(2);
+    bool computes = false, communicates = false;
+    for (unsigned index = 0; index < problem.operations.size(); ++index) {
+      const Operation &operation = problem.operations[index];
+      if (operation.produced.size() != 1 || problem.buffers[operation.produced.front()].viewOf ||
+          !operation.overwritten.empty() || !operation.instances.empty() || below(3) == 0)
+        continue;
+      SplitMember member;
+      member.operation = index;
+      if (problem.isAsynchronous(operation)) {
+        communicates = true;
+        member.latency = below(3);
+        for (Transfer transfer : operation.transfers)
+          member.transfers.push_back({transfer.link, transfer.bytes / splittable.parts + below(3)});
+      } else {
+        computes = true;
+        member.duration = operation.duration / splittable.parts + below(3);
+      }
+      for (int64_t bytes : problem.buffers[operation.produced.front()].bytes)
+        member.bytes.push_back((bytes + splittable.parts - 1) / splittable.parts);
+      for (unsigned buffer : operation.consumed)
+        if (below(2) && !llvm::is_contained(member.rows, buffer))
+          member.rows.push_back(buffer);
+      member.joinTime = below(3);
+      splittable.members.push_back(member);
+    }
+    if (computes && communicates)
+      problem.splittables.push_back(splittable);
   }
   return problem;
 }

@@ -148,6 +148,7 @@ struct LimitedProblem {
 
 /// Program order with nothing at the same time, and a limit of the memory that it needs and a part of that more.
 static LimitedProblem limited(Problem problem, int64_t part) {
+  problem.splittables.clear();
   Problem blocking = problem;
   for (Operation &operation : blocking.operations)
     operation.blocking = true;

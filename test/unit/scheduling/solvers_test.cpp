@@ -35,6 +35,7 @@ static std::string refusal(llvm::StringRef name, const std::string &text) {
 
 /// Permanent buffers and the largest of what one operation after the other needs.
 static ClassBytes serialPeak(Problem problem) {
+  problem.splittables.clear();
   for (Operation &operation : problem.operations)
     operation.blocking = true;
   return {profileMemory(problem, llvm::cantFail(programOrder(problem))).peaks[0].bytes};
@@ -87,8 +88,12 @@ TEST(Exact, IsTheLeastOfAllLists) {
 }
 
 TEST(Solvers, SolveEveryConsistentProblemTheSameWayTwice) {
+  unsigned split = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {
     Problem problem = randomProblem(seed);
+    if (seed % 3 == 0)
+      problem = withSplittables(std::move(problem), seed);
+    ASSERT_EQ(message(problem.check()), "");
     if (seed % 2)
       problem.memoryLimit = serialPeak(problem);
     for (std::string name : {"list", "search"}) {
@@ -96,7 +101,9 @@ TEST(Solvers, SolveEveryConsistentProblemTheSameWayTwice) {
       EXPECT_EQ(first.steps, second.steps) << name << ", seed " << seed;
     }
     EXPECT_LE(makespanOf(problem, solved("search", problem)), makespanOf(problem, solved("list", problem)));
+    split += solved("list", problem).choices.split.size();
   }
+  EXPECT_GT(split, 0u);
 }
 
 // A gather of 6 bytes that starts at once leaves no room for `a`, which must run before the gather's result is used.
@@ -199,6 +206,44 @@ TEST(List, DoesNotCopyWhatIsLargeToTravelWithSmallOnes) {
   Problem problem = gradientSums(100, 0);
   problem.operations[3].transfers[0].bytes = 4000;
   EXPECT_THAT(solved("list", problem).choices.merged, ElementsAre(ElementsAre(1, 5, 7)));
+}
+
+// While nothing transfers, `grad_w` is run before the more urgent `grad_x`, because a long transfer waits for it. It
+// needs `gather`, which is over soon. The long transfer then runs beside the chain:
+//
+//   urgent: dp                                [sum_w    ]    feeds: dp             [sum_w    ]
+//           tp   [g]                  [sum_x]                       tp   [g]                        [sum_x]
+//           comp [grad_x][next   ][grad_w]                          comp  [grad_w][grad_x][next    ]
+TEST(List, FeedsIdleLanes) {
+  ProblemText text = parse(R"(
+lane compute
+lane dp collectives
+lane tp collectives
+link wire 1000000000
+communicator dp 0:(1)2
+communicator tp 1:(1)2
+buffer x 1 permanent
+buffer g 1
+buffer w 1
+buffer dx 1
+buffer n 1
+operation gather on tp over tp moves wire 5 reads x writes g
+operation grad_x on compute duration 40 reads x writes dx
+operation grad_w on compute duration 40 reads g writes w
+operation sum_w on dp over dp moves wire 100 reads w
+operation next on compute duration 120 reads dx writes n
+operation sum_x on tp over tp moves wire 60 reads n
+)");
+  CostTable costs(text.problem);
+  DependencyTable dependencies(text.problem);
+  std::vector<unsigned> reference = {0, 1, 2, 3, 4, 5};
+  auto makespan = [&](ListRules rules) {
+    std::vector<int64_t> urgency = urgenciesOf(costs, dependencies, reference, rules);
+    return listOrder(text.problem, costs, dependencies, reference, urgency, rules).makespan;
+  };
+  // 40 + 120 + 40 of computing, then what is left of both transfers: 20 of sum_x, and 100.
+  EXPECT_EQ(makespan({.urgency = Urgency::lanes}), 320);
+  EXPECT_EQ(makespan({.urgency = Urgency::lanes, .feeds = true}), 5 + 40 + 40 + 120 + 60);
 }
 
 /// Products of 100 one after the other, each followed by a sum of 100 that the next one reads. Each of them may be

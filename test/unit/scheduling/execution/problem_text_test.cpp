@@ -43,7 +43,10 @@ operation linear on compute duration 4 cores 2000 reads w writes y workspace 8 8
 operation reduce on tp over tp latency 5 moves network 100 reads y writes z workspace 24 24 blocking
 operation step on compute reads w z writes w2 overwrites w after linear reduce unpacks
 operation keep on to_host reads m host
+operation both on compute reads z joins
+operation some on compute reads w picks
 mergeable reductions limit 100 copies 3 once network 20 reduce bytes 48 packs 2 48 48 unpacks 1 24 24
+splittable pair parts 2 linear duration 3 workspace 8 8 bytes 16 8 rows w reduce latency 5 moves network 50 bytes 16 8 joins 1
 run linear
 )";
   ProblemText text = parse(all);

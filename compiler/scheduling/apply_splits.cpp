@@ -6,7 +6,7 @@
 //   collective: y -> z       collective 1 of 2: y -> z 1    collective 2 of 2: y 2 -> z 2
 //                            join: z 1, z 2 -> z
 //
-// The buffer y has the size of a part, because nobody needs it whole.
+// The buffer y has the size of a part, because no operation needs it whole.
 //
 //===----------------------------------------------------------------------===//
 

@@ -32,7 +32,7 @@ ProjectedFunction resolveChoices(const ProjectedFunction &projection, const sche
     if (members.size() > 1)
       setMergedCosts(operation, ops, projection.problem, costs, layouts);
     resolved.parts.push_back(partOf(projection, resolution.splits[index]));
-    // The result of a part is no value of the function.
+    // A part is not a value of the function.
     if (resolved.parts.back() && resolved.parts.back()->index)
       resolved.buffers[operation.produced.front()] = Value();
   }

@@ -213,7 +213,7 @@ TEST(Resolve, SplitsIntoParts) {
   EXPECT_EQ(result.splits, splits);
   const std::vector<Operation> &operations = result.problem.operations;
   const std::vector<Buffer> &buffers = result.problem.buffers;
-  // Nobody reads y whole, so that its first part takes its place; z and w exist in parts and joined.
+  // No operation reads y whole, so that its first part takes its place; z and w exist in parts and joined.
   ASSERT_EQ(buffers.size(), 10u);
   EXPECT_EQ(buffers[1].bytes, ClassBytes{10});
   EXPECT_EQ(buffers[5], (Buffer{.name = "y part 2", .bytes = {10}}));

@@ -188,7 +188,7 @@ class Overlap(unittest.TestCase):
         text = model.plan.read_text()
         for layout in overlap_time.LAYOUTS.values():
             changed = overlap_time.plan_text(text, layout)
-            self.assertEqual(changed == text, layout.data == "ZeRO-3")
+            self.assertEqual(changed == text, layout.name == "ZeRO-3")
             self.assertEqual(changed.count("data dp {"), 1)
             self.assertIn("  optimizer adamw", changed)
         self.assertIn("  data dp { bucket 25 MiB }\n  optimizer", overlap_time.plan_text(text, DDP))

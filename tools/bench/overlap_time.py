@@ -44,6 +44,8 @@ STATEMENTS = {
     "ZeRO-1": f"data dp {{ shard optimizer; overlap gradients, parameters; {UNITS} }}",
 }
 STATEMENT = re.compile(r"data dp \{.*?\n  \}", re.DOTALL)
+# Each rank has two samples.
+SPLIT = "overlap { split products 2 }"
 SOLVERS = ("program", training.SOLVER)
 TARGET = 1.10
 MIB = 1 << 20
@@ -98,13 +100,14 @@ Run = Callable[[Contestant], Measured]
 
 
 def plan_text(text: str, layout: Layout) -> str:
-    """The plan of the model with the statement `data` of this layout."""
+    """The plan of the model with the statement `data` of this layout. With tensor parallelism products may be split."""
     statement = STATEMENTS.get(layout.data)
-    return text if statement is None else STATEMENT.sub(statement, text)
+    text = text if statement is None else STATEMENT.sub(statement, text)
+    return text if layout.tensor_parallel == 1 else text.replace("  optimizer ", f"  {SPLIT}\n  optimizer ")
 
 
 def plan_of(model: models.Model, where: Path, layout: Layout) -> models.Model:
-    plan = where / f"overlap-{layout.data}.plan"
+    plan = where / f"overlap-{layout.name}.plan"
     plan.write_text(plan_text(model.plan.read_text(), layout))
     return replace(model, plan=plan)
 

@@ -90,6 +90,7 @@ private:
   void addReaders(Value value, unsigned dim, Region &region) const;
   std::optional<RowDims> rowDimsOf(plan::CallOp call, std::optional<unsigned> operand, unsigned dim) const;
   bool isProduct(plan::CallOp call) const;
+  bool readsRowsAlike(const Region &region) const;
   bool divides(const Region &region, unsigned count) const;
   bool isDivisible(Value value, unsigned dim, unsigned count) const;
   bool isReadOutside(Value value, const Region &region) const;
@@ -251,6 +252,21 @@ bool Splits::isMadeInside(Value value, const Region &region) const {
   return found != operationsOf.end() && region.contains(found->second.front());
 }
 
+/// True if no operation reads a value of the region in other parts than it is made in, or one value in two ways.
+bool Splits::readsRowsAlike(const Region &region) const {
+  for (const auto &[index, dims] : region) {
+    Operation *op = projection.operations[index].front();
+    DenseMap<Value, std::optional<unsigned>> rowsOfValue;
+    for (auto [operand, rows] : llvm::zip(op->getOperands(), dims.operands)) {
+      if (rowsOfValue.try_emplace(operand, rows).first->second != rows)
+        return false;
+      if (isMadeInside(operand, region) && rows != region.at(operationsOf.lookup(operand.getDefiningOp()).front()).result)
+        return false;
+    }
+  }
+  return true;
+}
+
 /// True if all tensors that are read or made by part have equal parts.
 bool Splits::divides(const Region &region, unsigned count) const {
   return llvm::all_of(region, [&](const auto &each) {
@@ -342,8 +358,10 @@ void Splits::find(int64_t mostParts) {
     unsigned rows = region.begin()->second.result;
     addProducers(collective->getOperand(0), rows, region);
     addReaders(collective->getResult(0), rows, region);
+    if (region.size() == copies || !readsRowsAlike(region))
+      continue;
     for (unsigned count : counts)
-      if (region.size() > copies && divides(region, count))
+      if (divides(region, count))
         add(region, count);
   }
 }

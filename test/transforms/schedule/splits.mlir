@@ -60,3 +60,33 @@ func.func @gather_and_products(%x: !shard {plan.kind = #plan.kind<input>, plan.n
   %c = plan.call "aten.add.Tensor"(%a, %b) {self = #base.operand<0>, other = #base.operand<1>} : (!y, !y) -> !y
   return %c : !y
 }
+
+// -----
+
+// The product reads the gathered tensor by rows and whole.
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+!shard = tensor<2048x2048xf32, #plan.sharding<[{}, {"tp"}]>>
+!whole = tensor<2048x2048xf32, #plan.sharding<[{}, {}]>>
+// CHECK-LABEL: sched.program @square
+// CHECK-NOT: aten.slice.Tensor
+func.func @square(%x: !shard {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (!whole {plan.name = "y"}) {
+  %0 = plan.all_gather %x [#plan.axis<"tp">] dim 1 : !shard -> !whole
+  %1 = plan.call "aten.matmul.default"(%0, %0) {self = #base.operand<0>, other = #base.operand<1>} : (!whole, !whole) -> !whole
+  return %1 : !whole
+}
+
+// -----
+
+// The tokens of a single sample are what is gathered, so there are no rows that the collective leaves where they are.
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+!shard = tensor<1x2048x4096xf32, #plan.sharding<[{}, {"tp"}, {}]>>
+!whole = tensor<1x2048x4096xf32, #plan.sharding<[{}, {}, {}]>>
+!w = tensor<512x4096xf32, #plan.sharding<[{"tp"}, {}]>>
+!y = tensor<1x2048x512xf32, #plan.sharding<[{}, {}, {"tp"}]>>
+// CHECK-LABEL: sched.program @one_sample
+// CHECK-NOT: aten.slice.Tensor
+func.func @one_sample(%x: !shard {plan.kind = #plan.kind<input>, plan.names = ["x"]}, %w: !w {plan.kind = #plan.kind<input>, plan.names = ["w"]}) -> (!y {plan.name = "y"}) {
+  %0 = plan.all_gather %x [#plan.axis<"tp">] dim 1 : !shard -> !whole
+  %1 = plan.call "aten.linear.default"(%0, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!whole, !w) -> !y
+  return %1 : !y
+}

@@ -1,9 +1,9 @@
 """Training steps of large models on H100 whose throughput was published, and the plans that describe them.
 
 A row is here if the publication says what a plan needs: a dense model of at least 7 billion parameters, fully sharded
-data parallelism with or without tensor parallelism, 16-bit products, the batch, and what is recomputed. How well a row
-fits is no reason to leave it out. Of the table of MPT models, whose 45 rows are one machine and one program, there is
-for each model the row of 2,048 tokens with the most GPUs.
+data parallelism with or without tensor parallelism, 16-bit products, the batch, and what is recomputed. No row is left
+out because it fits badly. Of the MPT models, of which many rows of one machine are published, each has the row of 2,048
+tokens with the most GPUs.
 """
 
 from __future__ import annotations
@@ -69,19 +69,19 @@ MPT_70B = mpt("MPT-70B", 8192, 80, 64)
 
 @dataclass(frozen=True)
 class Recompute:
-    """What is computed again in the backward pass. The step is the mean of those of plans that recompute `keep` of
-    `parts`, weighted with the part, where the plan language has no name for what is kept."""
+    """What the backward pass recomputes. Where the plan language has no name for it, the step is the weighted mean of
+    those of several plans: `parts` has a weight for each list of operators that a plan keeps."""
 
-    parts: dict[str | None, float]  # operators that are kept, "" for none, None where nothing is recomputed
+    parts: dict[str | None, float]  # "" keeps none; with None nothing is recomputed
 
 
 NOTHING = Recompute({None: 1})
 LAYERS = Recompute({"": 1})
-# torchtitan's 'selective, op' keeps attention and every second product: k, o and up are computed again. They have half
-# of the operations of those that a plan computes again without keeping any.
+# torchtitan's 'selective, op' keeps attention and every second product. Those of k, o and up, which it recomputes, have
+# half of the operations of all products that a plan recomputes.
 EVERY_SECOND_PRODUCT = Recompute({"attention": 0.5, "attention, linear": 0.5})
-# MaxText's 'save_qkv_proj'. The three products of Llama3-70B have 13.5 % of the operations of those that a plan
-# computes again.
+# MaxText's 'save_qkv_proj' keeps three products of each layer. In Llama3-70B they have 13.5 % of the operations of all
+# products that a plan recomputes.
 ALL_BUT_QKV = Recompute({"": 0.865, "linear": 0.135})
 
 

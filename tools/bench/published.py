@@ -50,7 +50,7 @@ def llama(name: str, hidden: int, inner: int, layers: int, heads: int, groups: i
 
 
 def mpt(name: str, hidden: int, layers: int, heads: int) -> Architecture:
-    """A GPT-2 of the shape of an MPT: the same products, norms and tied head, and positions instead of ALiBi."""
+    """A GPT-2 of the shape of an MPT, which has the same operators: positions are learned, the head is tied."""
     settings = {"n_embd": hidden, "n_layer": layers, "n_head": heads, "n_positions": 2048, "vocab_size": 50368}
     settings |= {"resid_pdrop": 0, "embd_pdrop": 0, "attn_pdrop": 0}
     return Architecture(name, "gpt2", settings, "transformer.h.*", "")

@@ -64,7 +64,7 @@ private:
   /// Gathers of parameters that start right before each operation, which is before they stand.
   std::vector<llvm::SmallVector<unsigned, 1>> startedBefore;
   std::vector<bool> isPrefetched, isIssued;
-  /// For each collective, the operation that it starts behind.
+  /// For each collective, the operation after which it starts.
   std::vector<std::optional<unsigned>> places;
   /// For each collective, the operations that pack what it sends and unpack what it receives.
   std::vector<std::optional<unsigned>> packs, unpacks;
@@ -200,7 +200,7 @@ void ProgramOrder::placeFollowers() {
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
     if (places[index] != index || operation.blocking || grows(problem, operation))
       continue;
-    std::optional<unsigned> first, lane; // behind which all that it reads is issued, and the lane of the last of these
+    std::optional<unsigned> first, lane; // after which all that it reads is issued, and the lane of the last of these
     forEachBefore(index, [&](unsigned other) {
       unsigned place = places[other].value_or(other);
       if (!first || place >= *first) {

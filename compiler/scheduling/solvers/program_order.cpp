@@ -11,7 +11,8 @@
 // memory that this costs:
 // - placeStarts() lets at most two gathers of a communicator run ahead;
 // - makeRoom() bounds the inputs that unfinished reductions keep alive.
-// Copies to and from the host start and are waited for like collectives.
+// Copies to and from the host start and are waited for like collectives. A collective that reads what another one
+// brings starts where the next one of that kind does: placeFollowers().
 //
 // A gather of parameters depends on nothing that the program computes, so it would start at the beginning. Prefetch
 // says when instead: placePrefetches().
@@ -39,7 +40,8 @@ public:
   explicit ProgramOrder(const Problem &problem)
       : problem(problem), producers(problem.producers()), startedBy(problem.operations.size()),
         startedBefore(problem.operations.size()), isPrefetched(problem.operations.size()),
-        isIssued(problem.operations.size()), packs(problem.operations.size()), unpacks(problem.operations.size()) {}
+        isIssued(problem.operations.size()), places(problem.operations.size()), packs(problem.operations.size()),
+        unpacks(problem.operations.size()) {}
 
   Solution solve();
 
@@ -48,6 +50,7 @@ private:
   template <typename Visitor> void forEachBefore(unsigned index, Visitor visit) const;
   void placePrefetches();
   void placeStarts();
+  void placeFollowers();
   void findReleased();
   void makeRoom(unsigned index);
   void issueWithWhatItNeeds(unsigned index);
@@ -61,6 +64,8 @@ private:
   /// Gathers of parameters that start right before each operation, which is before they stand.
   std::vector<llvm::SmallVector<unsigned, 1>> startedBefore;
   std::vector<bool> isPrefetched, isIssued;
+  /// For each collective, the operation after which it starts.
+  std::vector<std::optional<unsigned>> places;
   /// For each collective, the operations that pack what it sends and unpack what it receives.
   std::vector<std::optional<unsigned>> packs, unpacks;
   /// For each reduction, the bytes of the buffers that only it still reads: its wait allows them to be freed. And the
@@ -188,6 +193,39 @@ void ProgramOrder::placeStarts() {
       lastButOne = std::exchange(previous, index);
     }
     startedBy[place].push_back(index);
+    places[index] = place;
+  }
+}
+
+/// Moves up each collective that stands where it is because it waits for another one: a sum over pods of what is
+/// scattered inside a pod. It starts where the next collective on the lane of that one does, before it. By then that
+/// one is usually over, so that the wait for it costs nothing.
+void ProgramOrder::placeFollowers() {
+  for (auto [index, operation] : llvm::enumerate(problem.operations)) {
+    if (places[index] != index || operation.blocking || grows(problem, operation))
+      continue;
+    std::optional<unsigned> first, lane; // after which all that it reads is issued, and the lane of the last of these
+    forEachBefore(index, [&](unsigned other) {
+      unsigned place = places[other].value_or(other);
+      if (!first || place >= *first) {
+        first = place;
+        lane = problem.isAsynchronous(problem.operations[other]) ? std::optional(problem.operations[other].lane)
+                                                                 : std::nullopt;
+      }
+    });
+    if (!lane)
+      continue;
+    auto startsNext = [&](unsigned place) {
+      return llvm::any_of(startedBy[place], [&](unsigned other) { return problem.operations[other].lane == *lane; });
+    };
+    unsigned place = *first + 1;
+    while (place < index && !startsNext(place))
+      ++place;
+    if (place == index)
+      continue;
+    llvm::erase(startedBy[index], index);
+    startedBy[place].insert(startedBy[place].begin(), index);
+    places[index] = place;
   }
 }
 
@@ -263,6 +301,7 @@ Solution ProgramOrder::solve() {
   findCopies();
   placePrefetches();
   placeStarts();
+  placeFollowers();
   findReleased();
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
     for (unsigned gather : startedBefore[index])

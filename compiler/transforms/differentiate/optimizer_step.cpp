@@ -94,6 +94,12 @@ Value OptimizerStep::converted(Value value, Type element, StringRef target) {
       .getResult(0);
 }
 
+Value OptimizerStep::convertedWhereMade(Value value, Type element, StringRef target) {
+  OpBuilder::InsertionGuard restore(builder);
+  builder.setInsertionPointAfterValue(value);
+  return converted(value, element, target);
+}
+
 static bool isNarrow(Type element) { return element.getIntOrFloatBitWidth() <= 16; }
 
 void OptimizerStep::reduce(Update &update) {
@@ -106,7 +112,7 @@ void OptimizerStep::reduce(Update &update) {
   std::optional<Type> stated = precision ? precision.getReduce() : std::nullopt;
   // The reduction runs in the stated type, else in the type that is changed: a sum that is rounded first would lose
   // what the master is for.
-  Value addend = converted(match ? match.getGradient() : update.gradient, stated.value_or(changed));
+  Value addend = convertedWhereMade(match ? match.getGradient() : update.gradient, stated.value_or(changed));
   DataOp data = dataOf(update.parameter);
   // By default the loss contains the division by the number of ranks, so addends are small before they are summed. With
   // `average after collective` it is undone for the sum and follows it, so that results round where those of frameworks
@@ -118,7 +124,7 @@ void OptimizerStep::reduce(Update &update) {
   addend = guard.noted(addend, update.parameter);
   // 16-bit addends are computed in float32 unless the plan wants them rounded.
   if (stated && isNarrow(*stated))
-    addend = converted(addend, *stated, "meshplan.round_gradient");
+    addend = convertedWhereMade(addend, *stated, "meshplan.round_gradient");
   ArrayAttr axes = update.data ? toArray(builder, flatAxes(update)) : ArrayAttr();
   update.gradient =
       MatchOp::create(builder, update.gradient.getLoc(), withoutSharding(addend), addend, update.parameter, axes);

@@ -45,6 +45,10 @@ private:
   /// The element type of the updated value.
   mlir::Type changedType(const Update &update) const;
   mlir::Value converted(mlir::Value value, mlir::Type element, llvm::StringRef target = "aten._to_copy.default");
+  /// The same right after the operation that makes `value`, so that all that precedes a reduction stands where the
+  /// gradient is computed: in program order a collective starts after what completes its inputs.
+  mlir::Value convertedWhereMade(mlir::Value value, mlir::Type element,
+                                 llvm::StringRef target = "aten._to_copy.default");
 
   mlir::BlockArgument addArgument(mlir::RankedTensorType type, llvm::ArrayRef<mlir::NamedAttribute> attributes);
   mlir::Value setting(const llvm::Twine &name, double value, base::RateScheduleAttr schedule = {});

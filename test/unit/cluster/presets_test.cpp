@@ -40,4 +40,16 @@ TEST(Presets, WideOperandsAndOtherNodesAreSlower) {
   }
 }
 
+/// arXiv 2407.08608, figure 5: FlashAttention-2 attains 333 Tflop/s on H100 for a causal sequence of 8,192 and heads of
+/// 128, counting half of all pairs.
+TEST(Presets, AttentionIsAsFastAsPublished) {
+  for (llvm::StringRef name : {"h100", "h200"}) {
+    Cluster cluster = clusterOfPreset(*findClusterPreset(name));
+    double heads = 64, flops = heads * 2 * 8192 * 8192 * 128;
+    OperatorWork work{"meshplan.attention", "bf16", flops, 1e9};
+    work.equalParts = heads;
+    EXPECT_NEAR(flops / operatorSeconds(cluster, work), 333e12, 1e6) << name.str();
+  }
+}
+
 } // namespace

@@ -67,6 +67,29 @@ operation b on compute reads y g writes z
             "run a, start gather, wait gather, run b, free y, free g");
 }
 
+// Hybrid sharding: a gradient is scattered inside a pod, and the shards are summed over pods. The program has both at
+// its end.
+TEST(ProgramOrder, SumsOverPodsWhereTheNextGradientIsScattered) {
+  std::string text = R"(
+lane compute
+lane dp collectives
+lane pod collectives
+communicator dp 0:(1)2
+communicator pod 0:(2)2
+buffer x 1 permanent
+)";
+  for (std::string name : {"3", "2", "1"})
+    text += "buffer g" + name + " 4\nbuffer r" + name + " 2\nbuffer z" + name + " 2 kept\n";
+  for (std::string name : {"3", "2", "1"})
+    text += "operation b" + name + " on compute reads x writes g" + name + "\n";
+  for (std::string name : {"1", "2", "3"})
+    text += "operation scatter" + name + " on dp over dp reads g" + name + " writes r" + name + "\noperation sum" +
+            name + " on pod over pod reads r" + name + " writes z" + name + "\n";
+  EXPECT_EQ(solve(text), "run b3, start scatter3, run b2, wait scatter3, free g3, start sum3, start scatter2, run b1, "
+                         "wait scatter2, free g2, start sum2, start scatter1, wait scatter1, free g1, start sum1, "
+                         "wait sum3, free r3, wait sum2, free r2, wait sum1, free r1");
+}
+
 // Gathers for the backward pass whose inputs the forward pass computes: each could start right after that.
 TEST(ProgramOrder, StartsNoMoreThanTwoGathersBeforeTheyAreNeeded) {
   std::string text = twoLanes;

@@ -38,8 +38,9 @@ namespace {
 // How long a failed rank keeps serving, so that the others hear of the failure and end too.
 constexpr std::chrono::milliseconds grace = std::chrono::seconds(2);
 
-// MPI's own wait spins. A quiet thread here first yields and then sleeps longer and longer, so that it does not take a
-// shared core from a rank that computes.
+// MPI's own wait spins. A quiet thread here sleeps longer and longer, so that it does not take a shared core from a rank
+// that computes. While the rank waits it yields first: that is faster, but would give a core on which a thread computes
+// to that thread for a whole time slice, in which data stands still. Who sleeps runs as soon as it wakes.
 constexpr int yieldingTurns = 100;
 constexpr std::chrono::microseconds shortestRest{20}, longestRest{500}, restWithoutWork{5000};
 
@@ -236,7 +237,8 @@ void Engine::checkStuck() {
 
 void Engine::rest() {
   bool active = !exchanges.empty() || !transport.idle() || leftAt;
-  if (active && quietTurns < yieldingTurns) {
+  bool yields = active && waiting > 0;
+  if (yields && quietTurns < yieldingTurns) {
     std::this_thread::yield();
     return;
   }
@@ -244,9 +246,7 @@ void Engine::rest() {
   if (Status reason = options.interruption ? options.interruption() : Status(); !reason.ok())
     stop(reason, true);
   checkStuck();
-  // First yields, for low latency between collectives that follow closely; then sleeps, twice as long each time, so
-  // that an idle progress thread does not take a core from the computation.
-  int doublings = std::min(quietTurns - std::min(quietTurns, yieldingTurns), 10);
+  int doublings = std::min(quietTurns - (yields ? yieldingTurns : 0), 10);
   auto duration = active ? std::min(longestRest, shortestRest * (1 << doublings)) : restWithoutWork;
   std::unique_lock lock(mutex);
   newTask.wait_for(lock, duration, [&] { return !tasks.empty(); });

@@ -48,6 +48,18 @@ public:
   void ask(std::vector<int64_t> ranks);
   std::vector<int64_t> silentAmong(std::span<const int64_t> ranks);
 
+  /// While it exists the rank's thread waits for a collective, and computes nothing.
+  class RankWait {
+  public:
+    explicit RankWait(Engine &engine) : engine(engine) { ++engine.waiting; }
+    ~RankWait() { --engine.waiting; }
+    RankWait(const RankWait &) = delete;
+    RankWait &operator=(const RankWait &) = delete;
+
+  private:
+    Engine &engine;
+  };
+
   /// The rank's body has returned; no collective follows.
   void leave(bool failed);
 
@@ -88,6 +100,7 @@ private:
   std::optional<Clock::time_point> leftAt, stoppedAt;
   bool leftFailed = false, reportedStuck = false, broken = false;
   int quietTurns = 0;
+  std::atomic<int> waiting = 0; ///< how many RankWaits there are
 
   std::mutex mutex;
   std::condition_variable newTask, newState;

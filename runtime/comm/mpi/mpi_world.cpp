@@ -65,6 +65,7 @@ Status MpiPending::gaveUp(std::chrono::milliseconds limit, bool asked) {
 }
 
 Status MpiPending::waitOnce(std::chrono::milliseconds limit) {
+  Engine::RankWait waits(engine);
   auto lead = std::min(limit / 2, timeToAnswer);
   bool asks = lead >= shortestTimeToAnswer;
   bool ended = asks ? ticket->wait(limit, lead, [&] { engine.ask(ticket->progress().missing); }) : ticket->wait(limit);

@@ -56,6 +56,7 @@ constexpr std::pair<llvm::StringRef, llvm::StringRef> homes[] = {
     {"master", "precision"},      {"storage", "precision"},        {"gather", "precision"},
     {"state", "precision"},       {"compute", "precision"},        {"loss_scale", "precision"},
     {"activations", "precision"}, {"require", "overlap"},          {"forbid", "overlap"},
+    {"split", "overlap"},
 };
 
 } // namespace

@@ -118,10 +118,10 @@ def cluster_option(arguments: argparse.Namespace) -> list[str | Path]:
     return ["--cluster", cluster] if cluster else []
 
 
-def check_report(arguments: argparse.Namespace, run: Run) -> dict:
+def check_report(arguments: argparse.Namespace, run: Run, options: Sequence[str] = ()) -> dict:
     """What `check` reports about the run."""
     cluster = cluster_option(arguments)
-    return report([arguments.meshplan, "check", run.plan, *run.definitions, *cluster, "--json"])
+    return report([arguments.meshplan, "check", run.plan, *run.definitions, *cluster, *options, "--json"])
 
 
 def compile_command(arguments: argparse.Namespace, run: Run, options: Sequence[str] = ()) -> list[str | Path]:

@@ -281,6 +281,8 @@ Settings SettingsDescriber::run() {
     addInit(*plan.init);
   for (const BoundOverlapClause &clause : plan.overlap)
     addOverlap(clause);
+  if (plan.split)
+    add("overlap split products", std::to_string(plan.split->most), locationOf(plan.split->range));
   return std::move(settings);
 }
 

@@ -145,6 +145,11 @@ TEST(DescribeSettings, RecomputeOfEachModule) {
                           "recompute of model.layers.0.self_attn: all but attention, linear at p.plan:7:31"));
 }
 
+TEST(DescribeSettings, WhatMayBeSplit) {
+  EXPECT_THAT(described("loss loss\noverlap { split products 4; forbid exposed > 5 ms }", "overlap"),
+              ElementsAre("overlap forbid exposed: > 5 ms at p.plan:6:33", "overlap split products: 4 at p.plan:6:11"));
+}
+
 TEST(DescribeSettings, InitialValuesAsNumbers) {
   const std::string body = "loss loss\noptimizer sgd { lr 0.1 }\ninit {\n**.norm ones\nmodel.embed_tokens uniform n\n"
                            "lm_head kaiming normal fan out\nrest truncated normal 0.02 from -1 to 1 mean 0.5\n}";

@@ -85,6 +85,19 @@ TEST(BindOverlap, FormsThatAreNone) {
               ElementsAre("'overlap' has no option 'requires'", "did you mean 'require'?"));
 }
 
+TEST(BindOverlap, ProductsThatMayBeSplit) {
+  EXPECT_THAT(clauseFaults("overlap { split products 4 }", "loss loss\n"), IsEmpty());
+  for (const char *clause : {"split", "split 4", "split products", "split products 4 %", "split products 4 more",
+                             "split sums 4", "split products four"})
+    EXPECT_THAT(clauseFaults(std::string("overlap { ") + clause + " }").back(), "the form is 'split products N'")
+        << clause;
+  for (const char *count : {"1", "0", "-2", "2.5", "65"})
+    EXPECT_EQ(clauseFaults(std::string("overlap { split products ") + count + " }").front(),
+              std::string("products are split into 2 to 64 parts, not ") + count);
+  EXPECT_THAT(clauseFaults("overlap { split products 2 }\noverlap { split products 2 }"),
+              ElementsAre("how products may be split is stated twice", "keep one of them"));
+}
+
 TEST(BindOverlap, GroupsAndAxesThatAreNone) {
   EXPECT_THAT(clauseFaults("overlap { require gradient hidden >= 90 % }"),
               ElementsAre("there is no group of collectives 'gradient'", "did you mean 'gradients'?"));

@@ -260,7 +260,8 @@ bool Splits::readsRowsAlike(const Region &region) const {
     for (auto [operand, rows] : llvm::zip(op->getOperands(), dims.operands)) {
       if (rowsOfValue.try_emplace(operand, rows).first->second != rows)
         return false;
-      if (isMadeInside(operand, region) && rows != region.at(operationsOf.lookup(operand.getDefiningOp()).front()).result)
+      if (isMadeInside(operand, region) &&
+          rows != region.at(operationsOf.lookup(operand.getDefiningOp()).front()).result)
         return false;
     }
   }

@@ -38,9 +38,9 @@ namespace {
 // How long a failed rank keeps serving, so that the others hear of the failure and end too.
 constexpr std::chrono::milliseconds grace = std::chrono::seconds(2);
 
-// MPI's own wait spins. A quiet thread here sleeps longer and longer, so that it does not take a shared core from a rank
-// that computes. While the rank waits it yields first: that is faster, but would give a core on which a thread computes
-// to that thread for a whole time slice, in which data stands still. Who sleeps runs as soon as it wakes.
+// MPI's own wait spins. A quiet thread here sleeps longer and longer, so that it does not take a shared core from a
+// rank that computes. While the rank waits it yields first: that is faster, but would give a core on which a thread
+// computes to that thread for a whole time slice, in which data stands still. Who sleeps runs as soon as it wakes.
 constexpr int yieldingTurns = 100;
 constexpr std::chrono::microseconds shortestRest{20}, longestRest{500}, restWithoutWork{5000};
 

@@ -23,6 +23,7 @@ from bench import (
     models,
     overlap_bound,
     overlap_time,
+    published,
     table,
     train_time,
     training,
@@ -66,6 +67,12 @@ class Models(unittest.TestCase):
         self.assertTrue(models.smollm2(4, 96).has_weights)
 
 
+# A step takes 2 s.
+PUBLISHED = published.Published(
+    published.COMPARED[0].architecture, "a", "h100", dp=4, tp=2, batch=8, tokens=500, sequence=1000
+)
+
+
 class Estimates(unittest.TestCase):
     def test_a_step_is_compared_with_what_it_hides(self) -> None:
         time = {"compute_ns": 2.0e9, "communication_ns": 1.5e9, "exposed_ns": 0.7e9, "step_ns": 2.7e9}
@@ -77,9 +84,15 @@ class Estimates(unittest.TestCase):
         self.assertAlmostEqual(float(str(row["ratio"])), 0.9)
 
     def test_tokens_are_those_of_a_rank(self) -> None:
-        case = utilization.Published("a", {}, "b", dp=4, tp=2, batch=8, tokens=500, sequence=1000)
-        row = utilization.row(case, {"step_ns": 2e9, "exposed_ns": 0, "model_flops_utilization": 0.4})
-        self.assertEqual((row["tokens/s"], row["ratio"]), (500, 1.0))
+        row = utilization.row(PUBLISHED, utilization.Times(step=2, ideal=0.8))
+        self.assertEqual((row["tokens/s"], row["ratio"], row["MFU"]), (500, 1.0, 0.4))
+
+    def test_a_machine_is_as_slow_as_its_row_says(self) -> None:
+        class Linear(utilization.Simulator):
+            def times(self, case: published.Published, slowdown: float) -> utilization.Times:
+                return utilization.Times(step=0.5 + 1.2 * slowdown)
+
+        self.assertAlmostEqual(Linear(Path("."), Path(".")).slowdown(PUBLISHED), 1.25)
 
 
 class Cost(unittest.TestCase):

@@ -58,6 +58,8 @@ class Simulator:
         points = [(factor, self.times(case, factor).step - published) for factor in (1.0, 1.25)]
         for _ in range(2):
             (first, above), (second, below) = points[-2:]
+            if abs(below) < 1e-9 * published:
+                break
             factor = second - below * (second - first) / (below - above)
             points.append((factor, self.times(case, factor).step - published))
         return points[-1][0]

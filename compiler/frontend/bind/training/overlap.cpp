@@ -183,13 +183,7 @@ bool OverlapBinder::takeSplit(const Option &option) {
         .help("write 'split products 4', or remove the clause");
     return true;
   }
-  BoundSplit split{static_cast<int64_t>(count->number.value), option.range};
-  if (plan.split)
-    context.diagnostics.error(split.range, "how products may be split is stated twice")
-        .note(plan.split->range, "the first one is here")
-        .help("keep one of them");
-  else
-    plan.split = split;
+  plan.split = BoundSplit{static_cast<int64_t>(count->number.value), option.range};
   return true;
 }
 

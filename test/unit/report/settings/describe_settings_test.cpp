@@ -147,7 +147,7 @@ TEST(DescribeSettings, RecomputeOfEachModule) {
 
 TEST(DescribeSettings, WhatMayBeSplit) {
   EXPECT_THAT(described("loss loss\noverlap { split products 4; forbid exposed > 5 ms }", "overlap"),
-              ElementsAre("overlap forbid exposed: > 5 ms at p.plan:6:33", "overlap split products: 4 at p.plan:6:11"));
+              ElementsAre("overlap forbid exposed: > 5 ms at p.plan:6:29", "overlap split products: 4 at p.plan:6:11"));
 }
 
 TEST(DescribeSettings, InitialValuesAsNumbers) {

@@ -94,8 +94,6 @@ TEST(BindOverlap, ProductsThatMayBeSplit) {
   for (const char *count : {"1", "0", "-2", "2.5", "65"})
     EXPECT_EQ(clauseFaults(std::string("overlap { split products ") + count + " }").front(),
               std::string("products are split into 2 to 64 parts, not ") + count);
-  EXPECT_THAT(clauseFaults("overlap { split products 2 }\noverlap { split products 2 }"),
-              ElementsAre("how products may be split is stated twice", "keep one of them"));
 }
 
 TEST(BindOverlap, GroupsAndAxesThatAreNone) {

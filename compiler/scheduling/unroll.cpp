@@ -54,6 +54,7 @@ public:
     unrolled.problem.buffers.clear();
     unrolled.problem.operations.clear();
     unrolled.problem.mergeables.clear();
+    unrolled.problem.splittables.clear();
     for (auto [index, buffer] : llvm::enumerate(problem.buffers))
       if (buffer.permanent)
         current[index] = add(buffer, index);

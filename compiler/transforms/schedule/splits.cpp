@@ -148,6 +148,12 @@ bool Splits::isDivisible(Value value, unsigned dim, unsigned count) const {
   auto whole = cast<RankedTensorType>(value.getType());
   if (whole.getDimSize(dim) % count != 0)
     return false;
+  // Blocks are not cut.
+  if (plan::ShardingAttr sharding = plan::getSharding(value)) {
+    plan::DimShardingAttr own = sharding.getDims()[dim];
+    if (own.getUnit() != 1 || !own.getParts().empty() || own.getRepeat() != 1)
+      return false;
+  }
   // A layout is valid until another one is asked for.
   SmallVector<RankedTensorType, 2> locals = layouts.get(whole).local,
                                    ofPart = layouts.get(partType(whole, dim, count)).local;

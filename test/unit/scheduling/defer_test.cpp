@@ -89,6 +89,17 @@ TEST(Unroll, WithoutDeferringInstancesFollowEachOther) {
   EXPECT_EQ(simulate(unrolled.problem, unrolled.solution).makespan, 3 * 140);
 }
 
+// What nothing was chosen of is left out: it names operations of one instance.
+TEST(Unroll, HasNoChoices) {
+  ProblemText text = parse(twoReductions + steps);
+  text.problem = withSplittables(text.problem, 1);
+  EXPECT_EQ(message(text.problem.check()), "");
+  EXPECT_THAT(text.problem.splittables, testing::Not(testing::IsEmpty()));
+  Unrolled unrolled = unroll(Instances(text.problem, *text.solution, all(text.problem), 5));
+  EXPECT_EQ(message(unrolled.problem.check()), "");
+  EXPECT_THAT(unrolled.problem.splittables, testing::IsEmpty());
+}
+
 TEST(Defer, LeavesToTheNextInstanceWhatIsInFlightAtTheEnd) {
   ProblemText text = parse(twoReductions + steps);
   Instances instances(text.problem, *text.solution, all(text.problem), 3);

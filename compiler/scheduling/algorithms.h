@@ -31,8 +31,8 @@ namespace meshplan::scheduling {
 llvm::Expected<Solution> programOrder(const Problem &problem);
 
 /// List scheduling (solvers/list_order.h): the fastest of a few rules, and of program order if it keeps to the memory
-/// limit, without merges and with those that solvers/choice_search.h tries. Fails if the problem is inconsistent, or if
-/// no order was found that keeps to the limit.
+/// limit, without choices and with those that solvers/choice_search.h tries. Fails if the problem is inconsistent, or
+/// if no order was found that keeps to the limit.
 llvm::Expected<Solution> list(const Problem &problem);
 
 /// Improves the solution of `list` within a budget of orders that are tried, and tries more merges. Every host finds

@@ -41,10 +41,6 @@ private:
   void addParts(unsigned index);
   unsigned addBuffer(unsigned whole, unsigned part);
   unsigned addView(unsigned index, unsigned part, unsigned whole);
-  unsigned computeLane() const {
-    return llvm::find_if(before.problem.lanes, [](const Lane &lane) { return lane.kind == LaneKind::compute; }) -
-           before.problem.lanes.begin();
-  }
   void add(unsigned index, std::optional<unsigned> part, Operation operation);
 
   Resolution before;
@@ -88,7 +84,8 @@ void Splitter::findBuffers() {
   parts.resize(problem.buffers.size());
   producers = problem.producers();
   for (auto [index, buffer] : llvm::enumerate(problem.buffers)) {
-    isReadWhole[index] = isReadWhole[index] || buffer.kept;
+    if (buffer.kept)
+      isReadWhole[index] = true;
     if (buffer.viewOf)
       isReadWhole[*buffer.viewOf] = true;
   }
@@ -119,7 +116,7 @@ unsigned Splitter::addView(unsigned index, unsigned part, unsigned whole) {
   result.problem.buffers.push_back(std::move(buffer));
   Operation operation;
   operation.name = "rows " + std::to_string(part + 1) + " for " + before.problem.operations[index].name;
-  operation.lane = computeLane();
+  operation.lane = before.problem.computeLane();
   operation.copy = Copy::rows;
   operation.memory = result.problem.buffers[whole].memory;
   operation.consumed = {whole};
@@ -163,7 +160,7 @@ void Splitter::addParts(unsigned index) {
     return;
   Operation join;
   join.name = "join " + whole.name;
-  join.lane = computeLane();
+  join.lane = before.problem.computeLane();
   join.copy = Copy::join;
   join.duration = member.joinTime;
   join.memory = whole.memory;

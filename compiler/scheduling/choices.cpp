@@ -104,9 +104,8 @@ void Merger::add(llvm::ArrayRef<unsigned> part, const MergedMembers *merged) {
     for (Transfer &transfer : collective.transfers)
       if (transfer.link == once.link)
         transfer.bytes -= std::min(transfer.bytes, static_cast<int64_t>(part.size() - 1) * once.bytes);
-  auto compute = llvm::find_if(problem.lanes, [](const Lane &lane) { return lane.kind == LaneKind::compute; });
   Operation copy;
-  copy.lane = compute - problem.lanes.begin();
+  copy.lane = problem.computeLane();
   copy.memory = problem.buffers[collective.produced.front()].memory;
   if (ClassBytes sent = merged->sum(&MergeMember::sent); !sent.empty()) {
     Operation pack = copy;

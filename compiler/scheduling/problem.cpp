@@ -376,6 +376,10 @@ static Error checkSplittables(const Problem &problem) {
   return Error::success();
 }
 
+unsigned Problem::computeLane() const {
+  return llvm::find_if(lanes, [](const Lane &lane) { return lane.kind == LaneKind::compute; }) - lanes.begin();
+}
+
 Error Problem::check() const {
   for (auto rule : {checkIndices, checkSizes, checkTimes, checkProducers, checkOrder, checkViews, checkOverwriting,
                     checkLanes, checkCosts, checkMergeables, checkCopies, checkSplittables})

@@ -15,6 +15,7 @@
 #ifndef MESHPLAN_COMPILER_SCHEDULING_PROBLEM_H
 #define MESHPLAN_COMPILER_SCHEDULING_PROBLEM_H
 
+#include "compiler/scheduling/open_choices.h"
 #include "runtime/schema/extent.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
@@ -24,9 +25,6 @@
 #include <vector>
 
 namespace meshplan::scheduling {
-
-/// Bytes for each rank class.
-using ClassBytes = llvm::SmallVector<int64_t, 2>;
 
 /// The memory that a tensor is in.
 enum class Memory { device, host };
@@ -59,14 +57,6 @@ struct Link {
   int64_t bytesPerSecond = 0;
 
   bool operator==(const Link &) const = default;
-};
-
-/// Bytes that an operation sends over a link, on the rank that sends most.
-struct Transfer {
-  unsigned link = 0; ///< index into Problem::links
-  int64_t bytes = 0;
-
-  bool operator==(const Transfer &) const = default;
 };
 
 /// A collective, or a pair of send and receive, that several pipeline coordinates take part in. It has the same name in
@@ -143,61 +133,6 @@ struct Operation {
   bool isCollective() const { return communicator.has_value(); }
 };
 
-/// A collective that may be merged with others, and what that costs. Where tensors of several collectives are copied
-/// into one buffer before they are sent, `sent` are the bytes of its own; where they are copied out of one after they
-/// are received, `received`. Empty means that nothing is copied.
-struct MergeMember {
-  unsigned operation = 0; ///< index into Problem::operations; has no copies of its own and overwrites nothing
-  int64_t bytes = 0;      ///< that count for Mergeable::mostBytes
-  int64_t packTime = 0;   ///< to copy what it sends, besides Mergeable::leastCopyTime
-  int64_t unpackTime = 0; ///< to copy what it receives
-  ClassBytes sent, received;
-
-  bool operator==(const MergeMember &) const = default;
-};
-
-/// Collectives of one kind, communicator and dtype. A solution may merge any of them into one (choices.h): this saves
-/// what each of them costs whatever its size, and costs waiting for the last input, copies, and results that all begin
-/// to exist at once.
-struct Mergeable {
-  std::string name;
-  llvm::SmallVector<MergeMember, 4> members;
-  int64_t mostBytes = 0;     ///< limit of the bytes of a merged collective; 0 if there is none
-  int64_t leastCopyTime = 0; ///< of a copy into a buffer or out of it, however small
-  /// The part of the transfers of each member that does not depend on its size: several together have it once.
-  llvm::SmallVector<Transfer, 1> once;
-
-  bool operator==(const Mergeable &) const = default;
-};
-
-/// An operation of a Splittable, and each of its parts: they cost the same.
-struct SplitMember {
-  unsigned operation = 0;                   ///< index into Problem::operations
-  int64_t duration = 0;                     ///< as Operation's
-  int64_t latency = 0;                      ///< as Operation's
-  llvm::SmallVector<Transfer, 2> transfers; ///< as Operation's
-  ClassBytes workspace;                     ///< as Operation's
-  ClassBytes bytes;                         ///< of the result of a part
-  /// Buffers of which each part reads its own rows, besides the results of members; all others it reads whole.
-  llvm::SmallVector<unsigned, 1> rows;
-  /// To copy the results of all parts into one tensor, for operations that are not split and read it.
-  int64_t joinTime = 0;
-
-  bool operator==(const SplitMember &) const = default;
-};
-
-/// Operations that work on rows independently of each other, collectives among them: a product and the collective that
-/// sums its result, a gather and the products that read what it gathers. A solution may split all of them into parts
-/// (choices.h), so that the product of one part runs beside the collective of another. A member reads the results
-/// of other members by part.
-struct Splittable {
-  std::string name;
-  unsigned parts = 2;
-  std::vector<SplitMember> members; ///< in the order of the problem
-
-  bool operator==(const Splittable &) const = default;
-};
-
 /// Nanoseconds of a transfer over a link that nothing else uses.
 int64_t timeOnLink(int64_t bytes, int64_t bytesPerSecond);
 
@@ -242,13 +177,15 @@ struct Problem {
   /// - K10 what may be merged is on one communicator and in one list, overwrites nothing, and is copied for all members
   ///   or for none;
   /// - K11 a copy serves one collective, and is not a collective itself;
-  /// - K12 what may be split has one result of its own, overwrites nothing, and is not between coordinates; a
-  /// collective
-  ///   and an operation of the compute lane are split together.
+  /// - K12 what may be split has one result of its own, overwrites nothing, and is not between coordinates; computing
+  ///   and what runs beside it are split together.
   llvm::Error check() const;
 
   /// True if the operation is started and waited for.
   bool isAsynchronous(const Operation &operation) const { return lanes[operation.lane].kind != LaneKind::compute; }
+
+  /// The lane that computes; the number of lanes if there is none.
+  unsigned computeLane() const;
 
   /// Nanoseconds of the operation if nothing else runs.
   int64_t timeAlone(const Operation &operation) const;

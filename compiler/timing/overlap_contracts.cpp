@@ -201,8 +201,9 @@ void meshplan::checkOverlap(const BoundPlan &plan, const StepTimes &step, const 
   bool isAlone = llvm::all_of(plan.environment.mesh.axes, [](const auto &axis) { return axis.size == 1; });
   if (plan.split && !hasSplittable && !isAlone)
     diagnostics
-        .error(plan.split->range, "nothing can be split: no collective of activations is next to a product whose rows "
-                                  "it leaves where they are")
-        .help("a sum over a tensor-parallel axis can be split, and with 'sequence' one of several samples on each "
-              "rank; remove the clause");
+        .error(plan.split->range, "nothing can be split: no product is next to a collective of activations that leaves "
+                                  "its rows on their rank, with rows for 2 to " +
+                                      std::to_string(plan.split->most) + " equal parts")
+        .help("rows are the samples of a rank, or the tokens of its only sample unless 'sequence' moves them: state "
+              "'rowwise' or 'colwise' for products, change the batch or the number of parts, or remove the clause");
 }

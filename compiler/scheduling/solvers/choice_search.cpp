@@ -93,16 +93,22 @@ public:
 private:
   using Cuts = std::vector<bool>; ///< for each member of a Mergeable but the first: it does not join the one before
 
+  /// How long computing waits.
+  struct Waits {
+    std::vector<int64_t> exposed; ///< for each operation of the problem; of merged ones for the first
+    int64_t forHost = 0;
+  };
+
   Expected<Decision> evaluate(Choices choices) const;
   OrderedMembers membersInOrder(const Mergeable &mergeable) const;
-  int64_t exposedOfMembers() const;
+  Waits waits() const;
+  bool mergesMayHelp() const;
   Lists bucketsOf(const Mergeable &mergeable, int64_t size) const;
   void improve(const Mergeable &mergeable);
   /// Takes other cuts of one list if they are faster.
   bool offer(const Mergeable &mergeable, llvm::ArrayRef<const MergeMember *> members, const Cuts &cuts);
   /// Takes other choices if they are faster.
   bool offer(Choices choices);
-  std::vector<int64_t> exposedByOperation() const;
   std::vector<unsigned> promisingSplits(llvm::ArrayRef<int64_t> gains, unsigned parts) const;
   /// Splits what computing waits for if that is faster.
   void split(ChoiceEffort effort);
@@ -138,19 +144,24 @@ OrderedMembers ChoiceSearch::membersInOrder(const Mergeable &mergeable) const {
   return members;
 }
 
-/// How long computing waits for what may be merged, in the best solution so far.
-int64_t ChoiceSearch::exposedOfMembers() const {
-  const Problem &resolved = best->resolution.problem;
-  std::vector<bool> isMember(problem.operations.size());
-  for (const Mergeable &mergeable : problem.mergeables)
-    for (const MergeMember &member : mergeable.members)
-      isMember[member.operation] = true;
-  Timeline timeline = simulate(resolved, {best->orders.front().steps});
-  int64_t exposed = timeline.waitsForHost; // merges leave less to issue
+/// In the best solution so far.
+ChoiceSearch::Waits ChoiceSearch::waits() const {
+  Timeline timeline = simulate(best->resolution.problem, {best->orders.front().steps});
+  Waits waits{std::vector<int64_t>(problem.operations.size()), timeline.waitsForHost};
   for (auto [index, members] : llvm::enumerate(best->resolution.members))
-    if (resolved.operations[index].isCollective() && isMember[members.front()])
-      exposed += timeline.exposed[index];
-  return exposed;
+    waits.exposed[members.front()] += timeline.exposed[index];
+  return waits;
+}
+
+/// True if computing waits for what may be merged, or for the host, which merges give less to issue.
+bool ChoiceSearch::mergesMayHelp() const {
+  if (problem.mergeables.empty())
+    return false;
+  Waits now = waits();
+  return now.forHost > 0 || llvm::any_of(problem.mergeables, [&](const Mergeable &mergeable) {
+           return llvm::any_of(mergeable.members,
+                               [&](const MergeMember &member) { return now.exposed[member.operation] > 0; });
+         });
 }
 
 /// Lists that are closed when their transfers take `size` times as long as what each collective costs whatever its
@@ -221,16 +232,6 @@ void ChoiceSearch::improve(const Mergeable &mergeable) {
   }
 }
 
-/// How long computing waits for each operation of the problem, in the best solution so far.
-std::vector<int64_t> ChoiceSearch::exposedByOperation() const {
-  std::vector<int64_t> exposed(problem.operations.size());
-  Timeline timeline = simulate(best->resolution.problem, {best->orders.front().steps});
-  for (auto [index, members] : llvm::enumerate(best->resolution.members))
-    for (unsigned member : members)
-      exposed[member] += timeline.exposed[index];
-  return exposed;
-}
-
 /// What a split saves, if `exposed` is what computing waits for each operation: all but one part of each wait, less
 /// what parts take longer than the whole, and what it takes to issue and to join them.
 static int64_t gainOf(const Problem &problem, const Splittable &splittable, llvm::ArrayRef<int64_t> exposed) {
@@ -270,7 +271,9 @@ std::vector<unsigned> ChoiceSearch::promisingSplits(llvm::ArrayRef<int64_t> gain
 }
 
 void ChoiceSearch::split(ChoiceEffort effort) {
-  std::vector<int64_t> exposed = exposedByOperation(), gains;
+  if (problem.splittables.empty())
+    return;
+  std::vector<int64_t> exposed = waits().exposed, gains;
   std::set<unsigned> counts = {0};
   for (const Splittable &splittable : problem.splittables) {
     gains.push_back(gainOf(problem, splittable, exposed));
@@ -301,7 +304,7 @@ Expected<Decision> ChoiceSearch::search(ChoiceEffort effort) {
     return asPlanned.takeError();
   llvm::consumeError(asPlanned.takeError());
   for (int64_t size : sizesOfBuckets) {
-    if (exposedOfMembers() == 0)
+    if (!mergesMayHelp())
       break;
     Lists lists;
     for (const Mergeable &mergeable : problem.mergeables)
@@ -309,7 +312,7 @@ Expected<Decision> ChoiceSearch::search(ChoiceEffort effort) {
     if (!lists.empty())
       offer({std::move(lists), {}});
   }
-  if (effort == ChoiceEffort::many && exposedOfMembers() > 0)
+  if (effort == ChoiceEffort::many && mergesMayHelp())
     for (const Mergeable &mergeable : problem.mergeables)
       improve(mergeable);
   split(effort);

@@ -22,8 +22,8 @@ enum class ChoiceEffort {
   /// Merges: none, those of `program`, and small collectives in buckets of two sizes, while computing waits. Splits:
   /// none, and those of collectives that computing waits for.
   few,
-  /// Also more sizes of buckets, whether each of a few collectives joins the one before, and each of a few splits
-  /// alone.
+  /// Also more sizes of buckets, whether each of a few collectives joins the one before, and whether each of a few
+  /// splits is left out.
   many,
 };
 

@@ -151,7 +151,7 @@ std::optional<unsigned> ListScheduler::nextToRun() {
           break;
         if (!canIssue(candidate.second))
           continue;
-        if (feedsNow ? feeds(candidate.second) : true)
+        if (!feedsNow || feeds(candidate.second))
           return candidate.second;
         most = most ? most : candidate.second;
       }

@@ -12,7 +12,7 @@
 // - placeStarts() lets at most two gathers of a communicator run ahead;
 // - makeRoom() bounds the inputs that unfinished reductions keep alive.
 // Copies to and from the host start and are waited for like collectives. A collective that reads what another one
-// brings starts where the next one of that kind does: placeFollowers().
+// brings starts where the next one on the lane of that one does: placeFollowers().
 //
 // A gather of parameters depends on nothing that the program computes, so it would start at the beginning. Prefetch
 // says when instead: placePrefetches().
@@ -91,6 +91,7 @@ static int64_t bytesOf(const Problem &problem, llvm::ArrayRef<unsigned> buffers)
   return most;
 }
 
+/// A copy that belongs to its collective.
 static bool isIssuedWithCollective(const Operation &copy) {
   return copy.copy == Copy::pack || copy.copy == Copy::unpack;
 }

@@ -24,8 +24,8 @@ class ReferenceMemory {
 public:
   ReferenceMemory(const Problem &problem, MemoryTracker &memory, llvm::ArrayRef<unsigned> reference);
 
-  /// True if at most mostAhead() operations that take time are passed, and the rest of the reference fits
-  /// after it and all that is in flight are over. Whether the operation itself fits is another question.
+  /// True if at most mostAhead() operations that take time are passed, and the rest of the reference fits after it and
+  /// all that is in flight are over. Whether the operation itself fits is another question.
   bool allows(unsigned operation, llvm::ArrayRef<unsigned> inFlight);
 
   /// Notes that an operation is issued.

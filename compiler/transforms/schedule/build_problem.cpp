@@ -11,7 +11,6 @@
 #include "compiler/transforms/schedule/build_problem.h"
 #include "compiler/sharding/coalesced.h"
 #include "compiler/sharding/op_record.h"
-#include "compiler/sharding/reshard.h"
 #include "compiler/sharding/storage/transfers.h"
 #include "compiler/transforms/schedule/operation_costs.h"
 #include "compiler/transforms/schedule/packing_table.h"
@@ -56,8 +55,9 @@ private:
   void projectSlice(plan::SliceOp op);
   LogicalResult checkType(Operation *op, Type type);
 
-  Strides getStrides(Value value, unsigned rankClass);
-  CallView viewOnRank(plan::CallOp call, unsigned rankClass);
+  Strides getStrides(Value value, unsigned rankClass) {
+    return stridesOnRank(value, rankClass, layouts, result.strides);
+  }
   int64_t contiguousCopyBytes(Value value, unsigned rankClass);
 
   /// Orders an operation that overwrites a buffer after all earlier readers of its storage.
@@ -106,25 +106,6 @@ scheduling::Operation &Projector::addOperation(ArrayRef<Operation *> ops, String
   return operation;
 }
 
-/// Strides of a value on a rank of a class.
-Strides Projector::getStrides(Value value, unsigned rankClass) {
-  auto entry = result.strides.find(value);
-  return entry == result.strides.end() ? contiguousStrides(layouts.get(value.getType()).local[rankClass].getShape())
-                                       : entry->second[rankClass];
-}
-
-/// The call as a rank of a class runs it.
-CallView Projector::viewOnRank(plan::CallOp call, unsigned rankClass) {
-  CallView view{call.getTarget(), call.getArgs(), {}, {}, {}};
-  for (Value operand : call.getOperands()) {
-    view.operands.push_back(layouts.get(operand.getType()).local[rankClass]);
-    view.strides.push_back(getStrides(operand, rankClass));
-  }
-  for (Type type : call.getResultTypes())
-    view.results.push_back(layouts.get(type).local[rankClass]);
-  return view;
-}
-
 void Projector::projectCall(plan::CallOp call) {
   scheduling::Operation &operation = addOperation(call.getOperation(), call.getTarget(), buffersOf(call.getOperands()));
   if (call.getNumResults() != 0)
@@ -133,7 +114,7 @@ void Projector::projectCall(plan::CallOp call) {
   // A reshape may be a view on one rank and a copy on another. It then counts as a copy on both.
   bool aliases = !operation.consumed.empty();
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
-    CallView view = viewOnRank(call, rankClass);
+    CallView view = viewOnRank(call, rankClass, layouts, result.strides);
     CallCost cost = costs.costOf(call, view);
     operation.workspace.push_back(cost.workspaceBytes);
     // Ranks wait for the slowest one.
@@ -317,10 +298,7 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   operation.blocking = first.hasAttr("blocking");
   if (auto prefetch = plan::opAttr<plan::attr::Prefetch>(&first))
     operation.prefetch = {prefetch.getUnit(), prefetch.getAhead()};
-  double bytes = 0;
-  for (Operation *op : ops)
-    bytes += sentBytes(op, plan::getMesh(op));
-  costs.setCollective(operation, *plan::collectiveKindOf(&first), bytes, communicators.list());
+  costs.setCollective(operation, *plan::collectiveKindOf(&first), sentBytesOf(ops), communicators.list());
   if (!copies.unpacks)
     return produceResults(index, ops);
   unsigned received = packedBuffer(results);

@@ -5,8 +5,8 @@
 
 #include "compiler/cluster/cluster.h"
 #include "compiler/scheduling/problem.h"
-#include "compiler/sharding/op_record.h"
 #include "compiler/transforms/schedule/communicator_table.h"
+#include "compiler/transforms/schedule/row_parts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -15,21 +15,6 @@ namespace meshplan {
 /// The lane of every program that computes, as an index into Problem::lanes. After it there is one lane for each
 /// communicator and one for each direction of copies.
 inline constexpr unsigned computeLane = 0;
-
-/// By which dims an operation can be divided into parts, so that each part computes its own rows of the result.
-struct RowDims {
-  unsigned result = 0;
-  /// By operand: none if each part reads all of it.
-  llvm::SmallVector<std::optional<unsigned>, 2> operands;
-};
-
-/// An operation of which a solution has made parts (scheduling/choices.h).
-struct Part {
-  /// From 0; none for the operation that joins the results of all parts.
-  std::optional<unsigned> index;
-  unsigned count = 1;
-  RowDims dims;
-};
 
 /// A problem, and the IR that its indices refer to.
 struct ProjectedFunction {
@@ -40,8 +25,7 @@ struct ProjectedFunction {
   /// By buffer: its value. Null for a buffer in which a collective sends or receives packed tensors, and for the result
   /// of a part.
   std::vector<mlir::Value> buffers;
-  /// Strides of a value on a rank of each class; row-major if there is no entry.
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<Strides, 2>> strides;
+  StrideTable strides;
   /// By splittable of the problem, then by its members.
   std::vector<std::vector<RowDims>> rowDims;
   /// By operation; none if it is whole. Empty if nothing is split.

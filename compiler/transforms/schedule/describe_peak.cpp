@@ -107,11 +107,8 @@ sched::PeakAttr describePeak(func::FuncOp function, const ProjectedFunction &pro
   if (held.operation) {
     place = describe(*projection.operations[*held.operation].front());
     scheduling::Copy copy = projection.problem.operations[*held.operation].copy;
-    if (copy != scheduling::Copy::none)
-      place.what = (copy == scheduling::Copy::pack     ? "pack for "
-                    : copy == scheduling::Copy::unpack ? "unpack of "
-                                                       : "join of parts of ") +
-                   place.what;
+    constexpr StringRef beforeWhat[] = {"", "pack for ", "unpack of ", "join of parts of ", "rows for "}; // by Copy
+    place.what = (beforeWhat[static_cast<size_t>(copy)] + place.what).str();
   }
   // Temporaries have no name in the model, so they are listed under the op that needs them.
   list.add({"workspace of " + place.what, place.module}, 1, held.workspace);

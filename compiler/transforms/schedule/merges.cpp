@@ -4,7 +4,6 @@
 // choose are those of the whole collective, as of one that was coalesced before.
 
 #include "compiler/transforms/schedule/merges.h"
-#include "compiler/sharding/reshard.h"
 #include "compiler/transforms/schedule/instances.h"
 #include "dialect/plan/attributes.h"
 #include "llvm/ADT/MapVector.h"
@@ -37,13 +36,6 @@ private:
   OperationCosts costs;
 };
 } // namespace
-
-static double sentBytesOf(ArrayRef<Operation *> ops) {
-  double bytes = 0;
-  for (Operation *op : ops)
-    bytes += sentBytes(op, plan::getMesh(op));
-  return bytes;
-}
 
 bool Merges::isAlone(unsigned index) const {
   const scheduling::Operation &operation = problem.operations[index];

@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/schedule/operation_costs.h"
 #include "compiler/sharding/record_support/cost.h"
+#include "compiler/sharding/reshard.h"
 #include "compiler/transforms/schedule/operand_access.h"
 #include "dialect/plan/programs.h"
 #include "llvm/Support/raw_ostream.h"
@@ -12,6 +13,13 @@ using namespace mlir;
 namespace meshplan {
 
 int64_t toNanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+
+double sentBytesOf(ArrayRef<Operation *> ops) {
+  double bytes = 0;
+  for (Operation *op : ops)
+    bytes += sentBytes(op, plan::getMesh(op));
+  return bytes;
+}
 
 /// The dtype that decides how fast an operator computes: that of its first operand of floats, else of its first result.
 static std::string computeDtype(plan::CallOp call) {

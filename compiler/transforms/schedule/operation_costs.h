@@ -17,6 +17,9 @@ inline constexpr unsigned toDeviceLink = 2, toHostLink = 3;
 
 int64_t toNanoseconds(double seconds);
 
+/// Bytes that a collective sends, or several that are one.
+double sentBytesOf(llvm::ArrayRef<mlir::Operation *> ops);
+
 /// A call on a rank.
 struct CallCost {
   int64_t duration = 0; ///< nanoseconds

@@ -50,15 +50,14 @@ struct Solved {
 };
 } // namespace
 
-/// Collectives that may be split. Each is in one Splittable for each number of parts, one after the other.
+/// Collectives that may be split. Each is in a Splittable for each number of parts.
 static int64_t countSplittable(const scheduling::Problem &problem) {
-  int64_t count = 0;
-  const scheduling::Splittable *last = nullptr;
-  for (const scheduling::Splittable &each : problem.splittables) {
-    count += !last || last->members.front().operation != each.members.front().operation;
-    last = &each;
-  }
-  return count;
+  llvm::DenseSet<unsigned> collectives;
+  for (const scheduling::Splittable &splittable : problem.splittables)
+    for (const scheduling::SplitMember &member : splittable.members)
+      if (problem.operations[member.operation].isCollective())
+        collectives.insert(member.operation);
+  return collectives.size();
 }
 
 /// Raises the limit of memory by what the first instance makes for all: it is held longer than the list of one instance

@@ -14,12 +14,11 @@
 
 #include "compiler/transforms/schedule/splits.h"
 #include "compiler/sharding/dataflow/step_parts.h"
-#include "compiler/sharding/reshard.h"
 #include "compiler/transforms/schedule/layout_table.h"
 #include "compiler/transforms/schedule/operation_costs.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
-#include "llvm/ADT/MapVector.h"
+#include <map>
 #include <set>
 
 using namespace mlir;
@@ -27,13 +26,6 @@ using meshplan::scheduling::SplitMember;
 using meshplan::scheduling::Splittable;
 
 namespace meshplan {
-
-RankedTensorType partType(Type whole, unsigned dim, unsigned count) {
-  auto type = cast<RankedTensorType>(whole);
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] /= count;
-  return RankedTensorType::get(shape, type.getElementType(), type.getEncoding());
-}
 
 /// The factor that a dim consists of, if it can be divided part by part.
 static std::optional<unsigned> factorOfRows(const FactorRule &rule, const TensorFactors &tensor, unsigned dim) {
@@ -85,6 +77,7 @@ private:
   bool isCandidate(unsigned index) const;
   std::optional<unsigned> rowsOf(Operation *collective) const;
   bool isContiguous(Value value, unsigned dim) const;
+  bool isRowMajor(Value value) const;
   bool addCollective(Operation *collective, Region &region) const;
   bool addProducers(Value value, unsigned dim, Region &region) const;
   void addReaders(Value value, unsigned dim, Region &region) const;
@@ -97,7 +90,6 @@ private:
   bool isMadeInside(Value value, const Region &region) const;
   void add(const Region &region, unsigned count);
   SplitMember memberOf(unsigned index, const RowDims &dims, unsigned count, const Region &region);
-  CallView viewOfPart(plan::CallOp call, const RowDims &dims, unsigned count, unsigned rankClass) const;
 
   ProjectedFunction &projection;
   scheduling::Problem &problem;
@@ -144,6 +136,16 @@ bool Splits::isContiguous(Value value, unsigned dim) const {
   });
 }
 
+/// True if a value is row-major on every rank, as what joins its parts makes it.
+bool Splits::isRowMajor(Value value) const {
+  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
+    Strides strides = stridesOnRank(value, rankClass, layouts, projection.strides);
+    if (!StridedShape{layouts.get(value.getType()).local[rankClass].getShape(), strides}.isContiguous())
+      return false;
+  }
+  return true;
+}
+
 bool Splits::isDivisible(Value value, unsigned dim, unsigned count) const {
   auto whole = cast<RankedTensorType>(value.getType());
   if (whole.getDimSize(dim) % count != 0)
@@ -168,12 +170,7 @@ bool Splits::isProduct(plan::CallOp call) const {
   const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
   if (!record || !record->cost)
     return false;
-  CallView view{call.getTarget(), call.getArgs(), {}, {}, {}};
-  for (Type type : call.getOperandTypes())
-    view.operands.push_back(layouts.get(type).local.front());
-  for (Type type : call.getResultTypes())
-    view.results.push_back(layouts.get(type).local.front());
-  return record->cost(view).product.has_value();
+  return record->cost(viewOnRank(call, 0, layouts, projection.strides)).product.has_value();
 }
 
 /// How a call is divided by rows, which are `dim` of an operand or, without one, of the result.
@@ -193,7 +190,7 @@ std::optional<RowDims> Splits::rowDimsOf(plan::CallOp call, std::optional<unsign
     return std::nullopt;
   RowDims dims;
   FailureOr<std::optional<unsigned>> ofResult = dimOfRows(rule, rule.results[0], *factor);
-  if (failed(ofResult) || !*ofResult || !isContiguous(call.getResult(0), **ofResult))
+  if (failed(ofResult) || !*ofResult || !isContiguous(call.getResult(0), **ofResult) || !isRowMajor(call.getResult(0)))
     return std::nullopt;
   dims.result = **ofResult;
   for (auto [value, tensor] : llvm::zip_equal(call.getOperands(), rule.operands)) {
@@ -286,36 +283,23 @@ bool Splits::divides(const Region &region, unsigned count) const {
   });
 }
 
-CallView Splits::viewOfPart(plan::CallOp call, const RowDims &dims, unsigned count, unsigned rankClass) const {
-  CallView view{call.getTarget(), call.getArgs(), {}, {}, {}};
-  for (auto [operand, rows] : llvm::zip_equal(call.getOperands(), dims.operands)) {
-    Type type = rows ? partType(operand.getType(), *rows, count) : operand.getType();
-    view.operands.push_back(layouts.get(type).local[rankClass]);
-    auto strides = projection.strides.find(operand);
-    view.strides.push_back(strides == projection.strides.end() ? contiguousStrides(view.operands.back().getShape())
-                                                               : strides->second[rankClass]);
-  }
-  Type result = partType(call.getResult(0).getType(), dims.result, count);
-  view.results.push_back(layouts.get(result).local[rankClass]);
-  return view;
-}
-
 SplitMember Splits::memberOf(unsigned index, const RowDims &dims, unsigned count, const Region &region) {
   const scheduling::Operation &operation = problem.operations[index];
   Operation *op = projection.operations[index].front();
   bool packs = operation.copy == scheduling::Copy::pack;
   Value made = packs ? op->getOperand(0) : op->getResult(0);
+  Part part{std::nullopt, count, dims};
   SplitMember member;
   member.operation = index;
   for (auto [buffer, rows] : llvm::zip(operation.consumed, dims.operands))
     if (Value read = projection.buffers[buffer]; rows && read && !isMadeInside(read, region))
       member.rows.push_back(buffer);
-  member.bytes = layouts.get(partType(made.getType(), packs ? *dims.operands[0] : dims.result, count)).bytes;
+  member.bytes = layouts.get(partType(made.getType(), dims.result, count)).bytes;
   for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass) {
     if (operation.copy != scheduling::Copy::none) {
       member.duration = std::max(member.duration, costs.timeOfCopy(member.bytes[rankClass]));
     } else if (auto call = dyn_cast<plan::CallOp>(op)) {
-      CallCost cost = costs.costOf(call, viewOfPart(call, dims, count, rankClass));
+      CallCost cost = costs.costOf(call, viewOnRank(call, rankClass, layouts, projection.strides, &part));
       member.duration = std::max(member.duration, cost.duration);
       member.workspace.push_back(cost.workspaceBytes);
     }
@@ -324,11 +308,10 @@ SplitMember Splits::memberOf(unsigned index, const RowDims &dims, unsigned count
   if (!problem.isAsynchronous(operation))
     member.duration = std::max(member.duration, (operation.duration + count - 1) / count);
   if (operation.isCollective()) {
-    scheduling::Operation part = operation;
-    costs.setCollective(part, *plan::collectiveKindOf(op), sentBytes(op, plan::getMesh(op)) / count,
-                        problem.communicators);
-    member.latency = part.latency;
-    member.transfers = part.transfers;
+    scheduling::Operation ofPart = operation;
+    costs.setCollective(ofPart, *plan::collectiveKindOf(op), sentBytesOf(op) / count, problem.communicators);
+    member.latency = ofPart.latency;
+    member.transfers = ofPart.transfers;
   }
   if (projection.buffers[operation.produced.front()] && isReadOutside(made, region))
     member.joinTime = costs.timeOfCopy(*llvm::max_element(layouts.get(made.getType()).bytes));
@@ -342,9 +325,8 @@ void Splits::add(const Region &region, unsigned count) {
     splittable.members.push_back(memberOf(index, dims, count, region));
     rowDims.push_back(dims);
     if (problem.operations[index].isCollective())
-      splittable.name = problem.operations[index].name;
+      splittable.name = (problem.operations[index].name + " in " + Twine(count) + " parts").str();
   }
-  splittable.name += (" and " + Twine(region.size() - 1) + " others").str();
   splittable.parts = count;
   problem.splittables.push_back(std::move(splittable));
   projection.rowDims.push_back(std::move(rowDims));

@@ -17,9 +17,6 @@ namespace meshplan {
 void addSplittables(mlir::func::FuncOp function, ProjectedFunction &projection, int64_t mostParts,
                     const Cluster &cluster, LayoutTable &layouts);
 
-/// The type of a part of a value: `dim` has the extent of one of `count` equal parts.
-mlir::RankedTensorType partType(mlir::Type whole, unsigned dim, unsigned count);
-
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_SPLITS_H

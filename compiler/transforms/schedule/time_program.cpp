@@ -3,7 +3,7 @@
 #include "compiler/transforms/schedule/time_program.h"
 #include "compiler/sharding/dataflow/step_parts.h"
 #include "compiler/sharding/op_record.h"
-#include "compiler/sharding/reshard.h"
+#include "compiler/transforms/schedule/operation_costs.h"
 #include "compiler/transforms/schedule/write_program.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -64,11 +64,8 @@ static TimedOperation describe(const ProjectedFunction &projection, unsigned ind
     return timed;
   timed.label.purpose = base::stringifyPurpose(parts.purposeOf(first)).str();
   timed.label.communicator = problem.communicators[*operation.communicator].name;
-  double bytes = 0;
-  for (Operation *op : ops)
-    bytes += sentBytes(op, plan::getMesh(op));
   const Part *part = projection.partOf(index);
-  timed.label.bytes = std::llround(part ? bytes / part->count : bytes);
+  timed.label.bytes = std::llround(sentBytesOf(ops) / (part ? part->count : 1));
   return timed;
 }
 
@@ -139,7 +136,7 @@ static ProgramTimes timesOfInstance(func::FuncOp function, const ProjectedFuncti
       continue;
     const Part *part = projection.partOf(index);
     if (double flops = modelFlopsOf(call); flops > 0)
-      times.forwardFlops[dtypeOf(call)] += part ? flops / part->count : flops;
+      times.forwardFlops[dtypeOf(call)] += flops / (part ? part->count : 1);
   }
   addWindows(times, instances, has, position);
   return times;

@@ -11,6 +11,7 @@
 
 #include "runtime/comm/mpi/exchange.h"
 
+#include <atomic>
 #include <list>
 #include <set>
 

@@ -194,16 +194,16 @@ def unshared(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 def compile_options(drawn: case.Case, device: str) -> list[str]:
     """How the schedule is found, and for which machines. A slow network leaves collectives in flight between
     microbatches; on a slow machine it pays to split products."""
-    choice = zlib.crc32(f"{drawn.seed} schedule".encode()) % 6
-    if choice < 2:
-        return ["--schedule", ("program", "search")[choice]]
-    if device != "cpu" or choice == 5:
-        return []
-    return ["--cluster", str(SLOW_MACHINE if splits_products(drawn) else SLOW_NETWORK)]
+    way = schedule_way(drawn)
+    if way in ("program", "search"):
+        return ["--schedule", way]
+    clusters = {"network": SLOW_NETWORK, "split": SLOW_MACHINE}
+    return ["--cluster", str(clusters[way])] if way in clusters and device == "cpu" else []
 
 
-def splits_products(drawn: case.Case) -> bool:
-    return zlib.crc32(f"{drawn.seed} schedule".encode()) % 6 == 4
+def schedule_way(drawn: case.Case) -> str:
+    ways = ("program", "search", "network", "network", "split", "list")
+    return ways[zlib.crc32(f"{drawn.seed} schedule".encode()) % len(ways)]
 
 
 def allow_splits(programs: Programs, plan: Path, options: list[str]) -> None:
@@ -218,7 +218,7 @@ def compile_plan(programs: Programs, base: Path, drawn: case.Case) -> set[Cell]:
     """What the case reaches: operators by its layouts, or statements of training."""
     plan, schedule = str(base.with_suffix(".plan")), str(base.with_suffix(".sched"))
     options = ["--device", programs.device, *compile_options(drawn, programs.device)]
-    if splits_products(drawn):
+    if schedule_way(drawn) == "split":
         allow_splits(programs, base.with_suffix(".plan"), options)
     result = call([programs.meshplan, "compile", plan, *options, "-o", schedule])
     if result.returncode != 0:

@@ -90,3 +90,37 @@ func.func @one_sample(%x: !shard {plan.kind = #plan.kind<input>, plan.names = ["
   %1 = plan.call "aten.linear.default"(%0, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!whole, !w) -> !y
   return %1 : !y
 }
+
+// -----
+
+// Rows over dp that are distributed in blocks: a block is not cut, and a part of them would be another distribution.
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+!x = tensor<4096x1024xf32, #plan.sharding<[{"dp", unit 1024}, {"tp"}]>>
+!w = tensor<2048x1024xf32, #plan.sharding<[{}, {"tp"}]>>
+!addend = tensor<4096x2048xf32, #plan.sharding<[{"dp", unit 1024}, {}], partial = sum {"tp"}>>
+!sum = tensor<4096x2048xf32, #plan.sharding<[{"dp", unit 1024}, {}]>>
+// CHECK-LABEL: sched.program @blocks
+// CHECK-NOT: aten.slice.Tensor
+func.func @blocks(%x: !x {plan.kind = #plan.kind<input>, plan.names = ["x"]}, %w: !w {plan.kind = #plan.kind<input>, plan.names = ["w"]}) -> (!sum {plan.name = "z"}) {
+  %y = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!x, !w) -> !addend
+  %z = plan.all_reduce %y [#plan.axis<"tp">] : !addend -> !sum
+  return %z : !sum
+}
+
+// -----
+
+// The result of the product is transposed in memory by what follows, while parts are joined row-major.
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+!x = tensor<2048x1024xf32, #plan.sharding<[{}, {"tp"}]>>
+!w = tensor<2048x1024xf32, #plan.sharding<[{}, {"tp"}]>>
+!addend = tensor<2048x2048xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+!sum = tensor<2048x2048xf32, #plan.sharding<[{}, {}]>>
+// CHECK-LABEL: sched.program @transposed
+// CHECK-NOT: aten.slice.Tensor
+func.func @transposed(%x: !x {plan.kind = #plan.kind<input>, plan.names = ["x"]}, %w: !w {plan.kind = #plan.kind<input>, plan.names = ["w"]}, %u: !sum {plan.kind = #plan.kind<input>, plan.names = ["u"]}) -> (!sum {plan.name = "z"}) {
+  %y = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!x, !w) -> !addend
+  %t = plan.call "aten.transpose.int"(%u) {self = #base.operand<0>, dim0 = 0 : i64, dim1 = 1 : i64} : (!sum) -> !sum
+  %s = plan.call "aten.mul.Tensor"(%t, %y) {self = #base.operand<0>, other = #base.operand<1>} : (!sum, !addend) -> !addend
+  %z = plan.all_reduce %s [#plan.axis<"tp">] : !addend -> !sum
+  return %z : !sum
+}

@@ -235,6 +235,28 @@ TEST(Resolve, SplitsIntoParts) {
   EXPECT_THAT(operations[8].consumed, ElementsAre(2, 3));
 }
 
+TEST(Resolve, APartReadsItsRowsAsAView) {
+  Problem problem = parse(products).problem;
+  problem.splittables[0].members[0].rows = {0};
+  Resolution result = llvm::cantFail(resolve(problem, {{}, {0}}));
+  EXPECT_EQ(message(result.problem.check()), "");
+  const std::vector<Operation> &operations = result.problem.operations;
+  EXPECT_EQ(operations[2].name, "rows 2 for product");
+  EXPECT_EQ(operations[2].copy, Copy::rows);
+  EXPECT_EQ(operations[2].duration, 0);
+  EXPECT_EQ(result.splits[2], (SplitPart{0, 0, 1}));
+  EXPECT_THAT(operations[2].consumed, ElementsAre(0));
+  unsigned view = operations[2].produced.front();
+  EXPECT_EQ(result.problem.buffers[view].viewOf, 0u);
+  EXPECT_EQ(result.problem.buffers[view].bytes, ClassBytes{0});
+  EXPECT_EQ(operations[3].name, "product 2 of 2");
+  EXPECT_THAT(operations[3].consumed, ElementsAre(view));
+  // The other product reads x whole.
+  EXPECT_THAT(operations[8].consumed, ElementsAre(0, operations[5].produced.front()));
+  problem.splittables[0].members[1].rows = {0};
+  EXPECT_EQ(message(problem.check()), "K12: 'two' may not split 'sum' by rows of a buffer that it does not read");
+}
+
 TEST(Resolve, OperationsAfterASplitOneComeAfterAllParts) {
   Problem problem = parse(products).problem;
   problem.operations[3].after = {0, 2};

@@ -7,8 +7,8 @@ layer adds its shards of parameters and states, and its shards of gradients or, 
 - with `recompute`: what it reads;
 - without: what it reads, what its second norm reads, queries, keys, values, the result of the attention, gate and up.
 The order is that of the program, whose peak no other one exceeds. Rows of statistics are small beside these: 5 % are
-allowed for them. No gathered parameter or activation is among them, no gradient that is not accumulated yet, and nothing
-that is cheap to make. Status 1 if a layer adds more, or if the default schedule has a higher peak.
+allowed for them. No gathered parameter or activation is among them, no gradient that is not accumulated yet, and
+nothing that is cheap to make. Status 1 if a layer adds more, or if the default schedule has a higher peak.
 """
 
 from __future__ import annotations

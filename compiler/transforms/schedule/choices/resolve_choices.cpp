@@ -1,8 +1,8 @@
 //===- resolve_choices.cpp - the projection of what was chosen ------------===//
 
-#include "compiler/transforms/schedule/resolve_choices.h"
+#include "compiler/transforms/schedule/choices/resolve_choices.h"
 #include "compiler/scheduling/choices.h"
-#include "compiler/transforms/schedule/merges.h"
+#include "compiler/transforms/schedule/choices/merges.h"
 
 using namespace mlir;
 

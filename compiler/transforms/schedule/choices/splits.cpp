@@ -12,7 +12,7 @@
 // A collective is looked at together with what is next to it: upward the pointwise operators and products that only it
 // depends on, downward the products that read its result.
 
-#include "compiler/transforms/schedule/splits.h"
+#include "compiler/transforms/schedule/choices/splits.h"
 #include "compiler/sharding/dataflow/step_parts.h"
 #include "compiler/transforms/schedule/layout_table.h"
 #include "compiler/transforms/schedule/operation_costs.h"

@@ -3,7 +3,7 @@
 // A problem has the costs of a merge as sums over its members, which is what solvers compare. The times of what they
 // choose are those of the whole collective, as of one that was coalesced before.
 
-#include "compiler/transforms/schedule/merges.h"
+#include "compiler/transforms/schedule/choices/merges.h"
 #include "compiler/transforms/schedule/instances.h"
 #include "dialect/plan/attributes.h"
 #include "llvm/ADT/MapVector.h"

@@ -1,7 +1,7 @@
 //===- resolve_choices.h - the projection of what was chosen ----*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_RESOLVE_CHOICES_H
-#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_RESOLVE_CHOICES_H
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_CHOICES_RESOLVE_CHOICES_H
+#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_CHOICES_RESOLVE_CHOICES_H
 
 #include "compiler/scheduling/solution.h"
 #include "compiler/transforms/schedule/build_problem.h"
@@ -15,4 +15,4 @@ ProjectedFunction resolveChoices(const ProjectedFunction &projection, const sche
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_RESOLVE_CHOICES_H
+#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_CHOICES_RESOLVE_CHOICES_H

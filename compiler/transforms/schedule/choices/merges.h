@@ -1,7 +1,7 @@
 //===- merges.h - which collectives are merged ------------------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_MERGES_H
-#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_MERGES_H
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_CHOICES_MERGES_H
+#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_CHOICES_MERGES_H
 
 #include "compiler/transforms/schedule/build_problem.h"
 #include "compiler/transforms/schedule/operation_costs.h"
@@ -21,4 +21,4 @@ void setMergedCosts(scheduling::Operation &operation, llvm::ArrayRef<mlir::Opera
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_MERGES_H
+#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_CHOICES_MERGES_H

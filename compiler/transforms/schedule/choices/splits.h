@@ -1,7 +1,7 @@
 //===- splits.h - what may be split into parts ------------------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_SPLITS_H
-#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_SPLITS_H
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_CHOICES_SPLITS_H
+#define MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_CHOICES_SPLITS_H
 
 #include "compiler/transforms/schedule/build_problem.h"
 
@@ -19,4 +19,4 @@ void addSplittables(mlir::func::FuncOp function, ProjectedFunction &projection, 
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_SPLITS_H
+#endif // MESHPLAN_COMPILER_TRANSFORMS_SCHEDULE_CHOICES_SPLITS_H

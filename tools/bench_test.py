@@ -232,17 +232,25 @@ class Overlap(unittest.TestCase):
         self.assertEqual(overlap_time.exposed_seconds(traced(waiting=200)), 0.2)
 
     def test_the_bound_has_the_measured_computing(self) -> None:
-        bound = overlap_time.bound_of(DDP, STEP, COMPUTING)
+        estimated = overlap_time.Estimate({}, STEP)
+        bound = overlap_time.bound_of(DDP, estimated, COMPUTING)
         # The first half of the backward pass takes 1, then 2 and 1 on the wire.
         self.assertEqual((bound.free, bound.own, bound.seconds), (1 + 1 + 3 + 0.5, 1 + 3 + 0.5, 4.5))
+        self.assertEqual(bound.alone, 4.5)
         self.assertEqual(bound.parts, {"gradients": 3.0})
-        bound = overlap_time.bound_of(BOTH, STEP, COMPUTING)
-        self.assertEqual((bound.own, bound.seconds), (None, 5.5))
+        bound = overlap_time.bound_of(BOTH, estimated, COMPUTING)
+        self.assertEqual((bound.own, bound.seconds, bound.alone), (None, 5.5, 5.5))
+
+    def test_the_bound_has_what_sending_takes_from_computing(self) -> None:
+        estimated = overlap_time.Estimate({}, STEP, overlap_bound.Slowdowns(computing=2.0))
+        bound = overlap_time.bound_of(DDP, estimated, COMPUTING)
+        # Beside 3 s of reductions, 1.5 s of 2 s of the backward pass are computed.
+        self.assertEqual((bound.own, bound.alone), (1 + 3 + 0.5 + 0.5, 4.5))
 
     def test_rows_relate_a_step_to_the_bound_of_its_turn(self) -> None:
         sides = overlap_time.sides(DDP)
         self.assertEqual([side.solver for side in sides[:2]], ["program", "list"])
-        times = {"step_ns": 6e9, "compute_ns": 5e9, "exposed_ns": 1e9}
+        times = {"step_ns": 8e9, "compute_ns": 7e9, "exposed_ns": 1e9}
         report = {"time": times, "communicators": [{"collectives": [{"bytes": 4 << 20}]}]}
         estimated = overlap_time.Estimate(dict.fromkeys(("program", "list", "search"), report), STEP)
 
@@ -252,7 +260,7 @@ class Overlap(unittest.TestCase):
             return {**dict.fromkeys(sides, measured), Contestant("threads", DDP): computing}
 
         turns = [turn(4.5), turn(9.0), turn(5.4)]
-        bounds = [overlap_time.bound_of(DDP, STEP, COMPUTING) for _ in turns]
+        bounds = [overlap_time.bound_of(DDP, estimated, COMPUTING) for _ in turns]
         row = overlap_time.side_row(sides[1], turns, bounds, estimated, short=5 << 20, steps=3)
         self.assertAlmostEqual(float(str(row["of bound"])), 1.2)
         self.assertAlmostEqual(float(str(row["of search"])), 5.4 / (3.5 + 1))
@@ -261,7 +269,7 @@ class Overlap(unittest.TestCase):
         self.assertEqual(overlap_time.side_row(sides[2], turns, bounds, estimated, 0, 3)["exposed s"], "-")
         whole = overlap_time.layout_row(DDP, turns, bounds, estimated, "8000kbit", attained=9e5)
         self.assertEqual((whole["computing s"], whole["wire s"], whole["bound s"]), (3.5, 3.0, 4.5))
-        self.assertEqual((whole["attained of it"], whole["simulated search s"]), (0.9, 6.0))
+        self.assertEqual((whole["attained of it"], whole["simulated search s"]), (0.9, 8.0))
 
 
 class LimitedNetwork(unittest.TestCase):

@@ -9,7 +9,7 @@ import unittest
 from collections.abc import Iterator
 
 from bench import overlap_bound
-from bench.overlap_bound import COMPUTE, WIRE, Bounded, Operation
+from bench.overlap_bound import COMPUTE, WIRE, Bounded, Operation, Slowdowns, Work
 
 
 def compute(seconds: float, *after: int, part: str = "forward") -> Operation:
@@ -98,6 +98,55 @@ class LeastSeconds(unittest.TestCase):
     def test_operations_without_time_keep_the_order(self) -> None:
         operations = [wire(5), compute(0, 0), compute(0, 1), compute(7, 2)]
         self.assertEqual(overlap_bound.least_seconds(operations), 12)
+
+
+def slowed(operations: list[Operation], order: list[int], slowdowns: Slowdowns) -> float:
+    """The end of a run in which each machine takes its operations in this order, and both slow each other down."""
+    factors = {COMPUTE: slowdowns.computing, WIRE: slowdowns.sending}
+    queues = {machine: [each for each in order if operations[each].machine == machine] for machine in factors}
+    left = [each.seconds for each in operations]
+    over: set[int] = set()
+    now = 0.0
+    while any(queues.values()):
+        running = {
+            machine: queue[0]
+            for machine, queue in queues.items()
+            if queue and over.issuperset(operations[queue[0]].after)
+        }
+        slower = {machine: factors[machine] if len(running) == 2 else 1.0 for machine in running}
+        passed = min(left[index] * slower[machine] for machine, index in running.items())
+        now += passed
+        for machine, index in running.items():
+            left[index] -= passed / slower[machine]
+            if left[index] <= 1e-9:
+                over.add(queues[machine].pop(0))
+    return now
+
+
+class BesideEachOther(unittest.TestCase):
+    def test_no_run_is_faster(self) -> None:
+        numbers, exact = random.Random(3), 0
+        for _ in range(300):
+            operations = random_problem(numbers, 6)
+            slowdowns = Slowdowns(numbers.choice((1, 1.25, 2, 3)), numbers.choice((1, 1.5, 4)))
+            # Each operation stands after those that it follows from, so that this is one of the orders.
+            found = slowed(operations, list(range(6)), slowdowns)
+            bound = overlap_bound.least_seconds(operations, slowdowns)
+            self.assertLessEqual(bound, found + 1e-6, (operations, slowdowns))
+            exact += bound > found - 1e-6
+        self.assertGreater(exact, 60)
+
+    def test_what_sending_takes_from_computing(self) -> None:
+        # Both work for all of the 3 s of sending, in which 2 s of the 3 s are computed.
+        self.assertEqual(overlap_bound.least_of_both(Work(3), Work(3), Slowdowns(1.5, 1)), 4)
+        # Computing waits for 1 s, so sending alone is what takes longest.
+        self.assertEqual(overlap_bound.least_of_both(Work(1), Work(3, around=0.5), Slowdowns(1.5, 1)), 3.5)
+
+    def test_what_only_slows_down_is_done_in_turn(self) -> None:
+        self.assertEqual(overlap_bound.least_of_both(Work(3), Work(3), Slowdowns(4, 4)), 6)
+
+    def test_nothing_is_sent(self) -> None:
+        self.assertEqual(overlap_bound.least_seconds([compute(3), compute(2, 0)], Slowdowns(2, 2)), 5)
 
 
 SCHEDULE = """\

@@ -44,8 +44,13 @@ def run(*command: str) -> str:
     return done.stdout
 
 
-def cluster_of(measured: dict, rate: str) -> dict:
-    """The cluster of processes of one machine that share a loopback of this rate; `measured` has its computing.
+# Operations take as long beside others as alone.
+ALONE = {"compute_slowdown": 1, "communication_slowdown": 1, "concurrent_slowdown": 1}
+
+
+def cluster_of(measured: dict, rate: str, overlap: dict = ALONE) -> dict:
+    """The cluster of processes of one machine that share a loopback of this rate; `measured` has its computing, and
+    `overlap` how computing and sending slow each other down.
 
     Without tables of collectives their times are those of their bytes, and everything that is sent at the same time
     shares the rate.
@@ -53,7 +58,6 @@ def cluster_of(measured: dict, rate: str) -> dict:
     everything = bytes_per_second(rate)
     link = {"latency_seconds": 1e-4, "bytes_per_second": everything, "node_bytes_per_second": everything}
     source = f"{measured['source']}; a loopback of {rate} as tc limits it"
-    overlap = {"compute_slowdown": 1, "communication_slowdown": 1, "concurrent_slowdown": 1}
     return measured | {"source": source, "links": {"node": link}, "collectives": [], "overlap": overlap}
 
 

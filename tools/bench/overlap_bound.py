@@ -6,6 +6,14 @@ problems ("An algorithm for solving the job-shop problem", 1989): an operation h
 a tail, the least time after it, and each machine alone, where what runs may be interrupted, gives a bound that is found
 exactly. The larger one counts. Latencies, the host's time and the memory limit are left out, which only lowers it.
 
+Where ranks are processes, what a rank sends takes time of the core that computes. With `Slowdowns`, how much longer an
+operation takes while the other machine works, there is a second bound. In `both` seconds in which both machines work,
+each does what takes it `both / slowdown` alone. So a machine that has `alone` seconds of work is busy for
+`alone + both * (1 - 1 / slowdown)`. A step takes at least that with the least head and tail of the machine, and at
+least what both are busy less what they are at the same time. The bound is the least step of any `both`: with 3 s of
+computing that takes 1.5 times as long beside sending, 3 s of sending that is not slowed down, and no heads and tails,
+both work for 3 s, the machines are busy for 4 and 3 s, and the step takes 4 s.
+
 Operations are those of a compiled plan: what follows from what is in the text of `meshplan compile --emit=schedule`,
 what each one takes in the timeline of `meshplan simulate`.
 """
@@ -35,6 +43,44 @@ class Operation:
 
     def scaled(self, factors: dict[str, float]) -> Operation:
         return replace(self, seconds=self.seconds * factors.get(self.part, 1))
+
+
+@dataclass(frozen=True)
+class Slowdowns:
+    """Factors of the time of an operation while the other machine works."""
+
+    computing: float = 1.0
+    sending: float = 1.0
+
+
+ALONE = Slowdowns()
+
+
+@dataclass(frozen=True)
+class Work:
+    """Seconds that all operations of a machine take alone, and the least time in which none of them runs, because it is
+    before or after all of them."""
+
+    alone: float
+    around: float = 0.0
+
+
+def least_of_both(computing: Work, sending: Work, slowdowns: Slowdowns) -> float:
+    """The least step of a machine that computes and one that sends, in any order of operations that may be divided."""
+    lost = [1 - 1 / slowdowns.computing, 1 - 1 / slowdowns.sending]  # of a second in which both work
+    works = [computing, sending]
+    total = computing.alone + sending.alone
+    most = min(computing.alone * slowdowns.computing, sending.alone * slowdowns.sending)
+
+    def step(both: float) -> float:
+        busy = [work.around + work.alone + both * part for work, part in zip(works, lost, strict=True)]
+        return max(*busy, total + both * (sum(lost) - 1))
+
+    # The last term falls with `both` and the others rise, so the least of their maximum is at an end or where two meet.
+    meeting = [
+        (total - work.around - work.alone) / (1 - sum(lost) + part) for work, part in zip(works, lost, strict=True)
+    ]
+    return min(step(both) for both in (0.0, most, *meeting) if 0 <= both <= most)
 
 
 @dataclass(frozen=True)
@@ -123,18 +169,27 @@ def without_empty(operations: list[Operation]) -> list[Operation]:
     return kept
 
 
-def least_seconds(operations: list[Operation]) -> float:
+def work_of(operations: list[Bounded]) -> Work:
+    if not operations:
+        return Work(0.0)
+    around = min(each.head for each in operations) + min(each.tail for each in operations)
+    return Work(sum(each.seconds for each in operations), around)
+
+
+def least_seconds(operations: list[Operation], slowdowns: Slowdowns = ALONE) -> float:
     """The bound, in seconds. Operations stand after those that they follow from."""
     operations = without_empty(operations)
     before, after = heads(operations), heads(reversed_order(operations))[::-1]
-    return max(
-        one_machine(
+    machines = {
+        machine: [
             Bounded(before[index], operation.seconds, after[index])
             for index, operation in enumerate(operations)
             if operation.machine == machine
-        )
+        ]
         for machine in MACHINES
-    )
+    }
+    alone = max(one_machine(each) for each in machines.values())
+    return max(alone, least_of_both(work_of(machines[COMPUTE]), work_of(machines[WIRE]), slowdowns))
 
 
 def part_seconds(operations: Iterable[Operation]) -> dict[str, float]:

@@ -8,7 +8,9 @@ weights and on the same batch; losses of all steps must agree. A ratio is the me
 The bound of DDP is that of its own order: forward pass, then the longer of the backward pass and the reductions, then
 the update. That of all others is `overlap_bound`, the least time of the operations of the default schedule in any
 order. It is also printed for DDP, where it may be above the first one: no reduction can begin before the first gradient
-is there. Both take the computing that was measured in the same turn, and all bytes at the rate of the loopback. Targets
+is there. Both take the computing that was measured in the same turn, and all bytes at the rate of the loopback. The
+cores that compute also send, so `meshplan-run calibrate` measures over the limited loopback how much longer computing
+and sending take beside each other. Schedules and bounds are made with it; the bound without it is printed, too. Targets
 apply to an idle machine of 2 cores.
 """
 
@@ -28,7 +30,7 @@ from pathlib import Path
 
 from bench import limited_network, models, overlap_bound, table, train_time, training
 from bench.arguments import parser
-from bench.overlap_bound import BACKWARD, COMPUTE, FORWARD, UPDATE, WIRE, Operation
+from bench.overlap_bound import ALONE, BACKWARD, COMPUTE, FORWARD, UPDATE, WIRE, Operation, Slowdowns, Work
 from bench.training import BOTH, Contestant, Layout, Result
 
 LAYOUTS = {
@@ -50,6 +52,7 @@ SOLVERS = ("program", training.SOLVER)
 TARGET = 1.10
 MIB = 1 << 20
 PROBE = 64 * MIB  # bytes that show which rate the loopback attains
+CALIBRATIONS = 3  # of which the median counts
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ class Measured:
 class Bound:
     free: float  # seconds, with a free order
     own: float | None  # of DDP's own order
+    alone: float  # the bound if nothing slowed another down
     parts: dict[str, float]
 
     @property
@@ -92,7 +96,8 @@ class Estimate:
     """What the compiler says about a layout on the limited network."""
 
     reports: dict[str, dict]  # of `meshplan check`, by solver
-    operations: list[Operation]  # of the default schedule
+    operations: list[Operation]  # of the default schedule, with the time that they take alone
+    slowdowns: Slowdowns = ALONE
 
 
 Turn = dict[Contestant, Measured]
@@ -156,17 +161,24 @@ def computing_of(trace: dict, step: float, cores: int) -> Computing:
     return Computing(*(parts[part] * scale for part in (FORWARD, BACKWARD, UPDATE)))
 
 
-def bound_of(layout: Layout, operations: list[Operation], computing: Computing) -> Bound:
+def own_bound(computing: Computing, reduction: float, slowdowns: Slowdowns) -> float:
+    """Of DDP's own order: the backward pass and the reductions may run at the same time."""
+    beside = overlap_bound.least_of_both(Work(computing.backward), Work(reduction), slowdowns)
+    return computing.forward + beside + computing.update
+
+
+def bound_of(layout: Layout, estimated: Estimate, computing: Computing) -> Bound:
     """The bound where the operators of each part of the step take as long together as measured."""
-    simulated = overlap_bound.part_seconds(operations)
+    simulated = overlap_bound.part_seconds(estimated.operations)
     measured = {FORWARD: computing.forward, BACKWARD: computing.backward, UPDATE: computing.update}
     factors = {part: seconds / simulated[part] for part, seconds in measured.items() if simulated.get(part)}
-    scaled = [each.scaled(factors) for each in operations]
+    scaled = [each.scaled(factors) for each in estimated.operations]
     wire = overlap_bound.part_seconds(each for each in scaled if each.machine == WIRE)
-    own = None
-    if layout.data == "DDP":
-        own = computing.forward + max(computing.backward, wire["gradients"]) + computing.update
-    return Bound(overlap_bound.least_seconds(scaled), own, wire)
+    free, alone = (overlap_bound.least_seconds(scaled, each) for each in (estimated.slowdowns, ALONE))
+    if layout.data != "DDP":
+        return Bound(free, None, alone, wire)
+    own, own_alone = (own_bound(computing, wire["gradients"], each) for each in (estimated.slowdowns, ALONE))
+    return Bound(free, own, own_alone, wire)
 
 
 def fitted_cluster(measured: Path, factor: float) -> Path:
@@ -185,9 +197,23 @@ def output_of(model: models.Model, programs: Path, where: Path, layout: Layout, 
     return subprocess.run(whole, cwd=where, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def estimate(model: models.Model, programs: Path, where: Path, layout: Layout, cluster: Path, rate: str) -> Estimate:
+def measured_overlap(programs: Path, where: Path, ranks: int, network: limited_network.Network) -> dict[str, float]:
+    """The `overlap` of a cluster file, measured between processes on the limited network."""
+    file = where / "overlap.json"
+    calibrate = (str(programs / "meshplan-run"), "calibrate", "--seconds", "5", "-o", str(file))
+    found = []
+    for _ in range(CALIBRATIONS):
+        subprocess.run([*network.prefix(), *training.over_mpi(ranks, True, *calibrate)], cwd=where, check=True)
+        found.append(json.loads(file.read_text())["overlap"])
+    # What is sent at the same time shares the rate of the loopback already.
+    return {key: statistics.median(each[key] for each in found) for key in found[0]} | {"concurrent_slowdown": 1}
+
+
+def estimate(
+    model: models.Model, programs: Path, where: Path, layout: Layout, measured: Path, rate: str, overlap: dict
+) -> Estimate:
     """Compiles the schedules for the limited network, and reads what the compiler says about them."""
-    on = ("--cluster", str(cluster))
+    on = ("--cluster", str(train_time.limited_cluster(measured, rate, overlap)))
     for solver in SOLVERS:
         output = ("-o", layout.schedule(solver))
         train_time.compile_schedule(model, programs, where, layout, *on, "--schedule", solver, *output)
@@ -195,11 +221,14 @@ def estimate(model: models.Model, programs: Path, where: Path, layout: Layout, c
         solver: train_time.checked(model, programs, where, layout, *on, "--schedule", solver)
         for solver in (*SOLVERS, "search")
     }
+    # Operations have their time alone in a timeline in which nothing slows another down.
+    alone = ("--cluster", str(train_time.limited_cluster(measured, rate, name="alone")))
     timeline = where / "estimated.trace.json"
-    output_of(model, programs, where, layout, "simulate", *on, "-o", str(timeline))
-    schedule = output_of(model, programs, where, layout, "compile", *on, "--emit=schedule")
+    output_of(model, programs, where, layout, "simulate", *alone, "-o", str(timeline))
+    schedule = output_of(model, programs, where, layout, "compile", *alone, "--emit=schedule")
     byte = layout.ranks / limited_network.bytes_per_second(rate)
-    return Estimate(reports, overlap_bound.operations_of(schedule, json.loads(timeline.read_text()), byte))
+    operations = overlap_bound.operations_of(schedule, json.loads(timeline.read_text()), byte)
+    return Estimate(reports, operations, Slowdowns(overlap["compute_slowdown"], overlap["communication_slowdown"]))
 
 
 def run(
@@ -229,9 +258,9 @@ def computing_in(turn: Turn, layout: Layout) -> Computing:
 
 def search_seconds(estimated: Estimate, turn: Turn, layout: Layout) -> float:
     """The step that `simulate()` gives for the best known order, with the computing of the turn: what is exposed in it
-    stays, what is computed takes as long as measured."""
-    time = estimated.reports["search"]["time"]
-    return computing_in(turn, layout).total + (time["step_ns"] - time["compute_ns"]) / 1e9
+    stays, and what sending takes from computing; what is computed takes as long as measured."""
+    alone = overlap_bound.machine_seconds(estimated.operations, COMPUTE)
+    return computing_in(turn, layout).total + estimated.reports["search"]["time"]["step_ns"] / 1e9 - alone
 
 
 def layout_row(
@@ -253,10 +282,13 @@ def layout_row(
         "gradients s": wire.get("gradients", 0.0),
         "parameters s": wire.get("parameters", 0.0),
         "activations s": wire.get("activations", 0.0),
+        "computing beside sending": estimated.slowdowns.computing,
+        "sending beside computing": estimated.slowdowns.sending,
         "bound s": statistics.median([each.seconds for each in bounds]),
         "bound of": "free order" if bounds[0].own is None else "F + max(B, reduction) + update",
         "free order s": statistics.median([each.free for each in bounds]),
-        "simulated free order s": overlap_bound.least_seconds(estimated.operations),
+        "bound alone s": statistics.median([each.alone for each in bounds]),
+        "simulated free order s": overlap_bound.least_seconds(estimated.operations, estimated.slowdowns),
         "simulated search s": best["step_ns"] / 1e9,
     }
 
@@ -276,6 +308,7 @@ def side_row(
         "schedule": side.solver if own else "-",
         "step s": statistics.median(seconds),
         "of bound": statistics.median([step / bound.seconds for step, bound in zip(seconds, bounds, strict=True)]),
+        "of bound alone": statistics.median([step / bound.alone for step, bound in zip(seconds, bounds, strict=True)]),
         "of free order": statistics.median([step / bound.free for step, bound in zip(seconds, bounds, strict=True)]),
         "of search": statistics.median(
             [step / search_seconds(estimated, turn, layout) for step, turn in zip(seconds, turns, strict=True)]
@@ -318,8 +351,9 @@ def measure(
     report = train_time.checked(model, programs, where, layout, *on)
     rate = rate_of(train_time.planned_bytes(report, layout), alone.total)
     as_measured = fitted_cluster(cluster, report["time"]["compute_ns"] / 1e9 / alone.total)
-    estimated = estimate(model, programs, where, layout, train_time.limited_cluster(as_measured, rate), rate)
     with limited_network.limited(rate) as network:
+        overlap = measured_overlap(programs, where, layout.ranks, network)
+        estimated = estimate(model, programs, where, layout, as_measured, rate, overlap)
         attained = network.attained(PROBE)
         short = {side: run(side, programs, where, 1, network).sent for side in sides(layout)}
 
@@ -327,7 +361,7 @@ def measure(
             return run(contestant, programs, where, steps, None if contestant == threads else network)
 
         turns = take_turns((*sides(layout), threads), arguments.rounds, run_one)
-    bounds = [bound_of(layout, estimated.operations, computing_in(turn, layout)) for turn in turns]
+    bounds = [bound_of(layout, estimated, computing_in(turn, layout)) for turn in turns]
     rows = [side_row(side, turns, bounds, estimated, short[side], steps) for side in sides(layout)]
     return layout_row(layout, turns, bounds, estimated, rate, attained), rows
 

@@ -60,10 +60,12 @@ def calibrate(programs: Path, where: Path, ranks: int) -> Path:
     return measured
 
 
-def limited_cluster(measured: Path, rate: str) -> Path:
+def limited_cluster(measured: Path, rate: str, overlap: dict = limited_network.ALONE, name: str = "limited") -> Path:
     """A cluster file: the computing of `measured`, and a network of this rate."""
-    limited = measured.with_name(measured.name.replace("measured", "limited"))
-    limited.write_text(json.dumps(limited_network.cluster_of(json.loads(measured.read_text()), rate), indent=2))
+    limited = measured.with_name(measured.name.replace("measured", name))
+    limited.write_text(
+        json.dumps(limited_network.cluster_of(json.loads(measured.read_text()), rate, overlap), indent=2)
+    )
     return limited
 
 

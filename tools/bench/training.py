@@ -50,6 +50,12 @@ class Result:
     peak: int = 0  # bytes of the rank of meshplan-run that holds most
 
 
+def over_mpi(ranks: int, limited: bool, *command: str) -> list[str]:
+    """The command as ranks under mpirun; on a limited network they use TCP, not shared memory."""
+    over = [f"--mpirun={argument}" for argument in OVER_TCP] if limited else []
+    return [sys.executable, str(HARNESS), "run_mpi", str(ranks), *over, "--", *command]
+
+
 @dataclass(frozen=True)
 class Contestant:
     side: str  # PyTorch, or a backend of meshplan-run
@@ -83,8 +89,7 @@ class Contestant:
         bench += ["--weights", "weights.safetensors", "--inputs", "inputs.safetensors", "--steps", str(steps)]
         if self.side == "threads":
             return bench
-        over = [f"--mpirun={argument}" for argument in OVER_TCP] if limited else []
-        return [sys.executable, str(HARNESS), "run_mpi", ranks, *over, "--", *bench]
+        return over_mpi(self.layout.ranks, limited, *bench)
 
 
 def result_of(report: dict) -> Result:

@@ -159,10 +159,6 @@ static LogicalResult verify(Operation *op, NamedAttribute attribute, unsigned po
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// References
-//===----------------------------------------------------------------------===//
-
 /// The last attribute of the dialect: number of the argument or result, and name; null if there is none.
 static std::pair<size_t, StringAttr> lastIn(ArrayAttr all) {
   for (size_t index = all ? all.size() : 0; index-- > 0;)
@@ -170,19 +166,6 @@ static std::pair<size_t, StringAttr> lastIn(ArrayAttr all) {
       if (isa_and_nonnull<PlanDialect>(each.getNameDialect()))
         return {index, each.getName()};
   return {};
-}
-
-/// The hooks of MLIR see one attribute at a time. The references of a function are verified once, after its last
-/// attribute.
-static LogicalResult verifyAfterLast(Operation *op, bool isResult, size_t index, NamedAttribute attribute) {
-  auto function = dyn_cast<FunctionOpInterface>(op);
-  if (!function)
-    return success();
-  std::pair<size_t, StringAttr> ofResults = lastIn(function.getResAttrsAttr());
-  if (isResult != static_cast<bool>(ofResults.second))
-    return success();
-  std::pair<size_t, StringAttr> last = isResult ? ofResults : lastIn(function.getArgAttrsAttr());
-  return last == std::pair(index, attribute.getName()) ? verifyReferences(function) : success();
 }
 
 /// A call belongs to one run of each module that contains it.
@@ -239,23 +222,43 @@ static LogicalResult verifyStandIn(CallOp call, StandInAttr standIn) {
 // Positions of statements
 //===----------------------------------------------------------------------===//
 
-/// An argument names its data statement and its optimizer group by position. The statements of a module are erased
-/// together with these attributes.
-static LogicalResult verifyPosition(Operation *op, unsigned index, NamedAttribute attribute) {
-  auto module = op->getParentOfType<ModuleOp>();
-  int64_t count = 0;
-  if (attribute.getName() == attr::Data::getNameStr())
-    count = llvm::range_size(module.getOps<DataOp>());
-  else if (attribute.getName() == attr::Group::getNameStr())
-    for (OptimizerOp optimizer : module.getOps<OptimizerOp>())
-      count = optimizer.getGroups().size();
-  else
+/// The arguments of a function name their data statement and their optimizer group by position. The statements of a
+/// module are erased together with these attributes.
+static LogicalResult verifyPositions(FunctionOpInterface function) {
+  auto module = function->getParentOfType<ModuleOp>();
+  int64_t statements = llvm::range_size(module.getOps<DataOp>()), groups = 0;
+  for (OptimizerOp optimizer : module.getOps<OptimizerOp>())
+    groups = optimizer.getGroups().size();
+  auto verify = [&](IntegerAttr position, StringRef name, unsigned index, int64_t count) -> LogicalResult {
+    if (!position || (position.getInt() >= 0 && position.getInt() < count))
+      return success();
+    return function.emitOpError() << "has '" << name << "' = " << position.getInt() << " on argument " // D8
+                                  << index << ", but the statements of the module have " << count;
+  };
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    if (failed(verify(argAttr<attr::Data>(function, index), attr::Data::getNameStr(), index, statements)) ||
+        failed(verify(argAttr<attr::Group>(function, index), attr::Group::getNameStr(), index, groups)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Rules of a whole function
+//===----------------------------------------------------------------------===//
+
+/// The hooks of MLIR see one attribute at a time. What needs all of a function is verified once, after its last
+/// attribute.
+static LogicalResult verifyAfterLast(Operation *op, bool isResult, size_t index, NamedAttribute attribute) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
     return success();
-  int64_t position = cast<IntegerAttr>(attribute.getValue()).getInt();
-  if (position >= 0 && position < count)
+  std::pair<size_t, StringAttr> ofResults = lastIn(function.getResAttrsAttr());
+  if (isResult != static_cast<bool>(ofResults.second))
     return success();
-  return op->emitOpError() << "has '" << attribute.getName().getValue() << "' = " << position << " on argument " // D8
-                           << index << ", but the statements of the module have " << count;
+  std::pair<size_t, StringAttr> last = isResult ? ofResults : lastIn(function.getArgAttrsAttr());
+  if (last != std::pair(index, attribute.getName()))
+    return success();
+  return failure(failed(verifyPositions(function)) || failed(verifyReferences(function)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -305,7 +308,7 @@ LogicalResult PlanDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
   if (isTrained && !referenceTo(function, index)) // D7
     return op->emitOpError() << "has '" << attribute.getName().getValue() << "' on argument " << index
                              << ", to which its gradient cannot refer without a kind and a name";
-  if (failed(verifyPosition(op, index, attribute)) || (function && failed(verifyDims(function, index, attribute))))
+  if (function && failed(verifyDims(function, index, attribute)))
     return failure();
   return verifyAfterLast(op, /*isResult=*/false, index, attribute);
 }

@@ -18,6 +18,7 @@
 
 #include "compiler/sharding/blocks/dim_blocks.h"
 #include "compiler/sharding/op_record.h"
+#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -33,24 +34,34 @@ struct RuledCall {
   FactorRule rule;
 };
 
+/// All calls that have a rule, and where their values are.
+struct RuledCalls {
+  std::vector<RuledCall> calls;
+  llvm::DenseMap<Value, SmallVector<unsigned, 2>> of; ///< positions of the calls that compute or read a value
+};
+
 /// Finds the blocks by visiting all calls until nothing changes.
 class BlockSearch {
 public:
   /// With `shares`, a shared block does not join its sharers into one block.
-  BlockSearch(ArrayRef<RuledCall> calls, Blocks &blocks, bool shares) : calls(calls), blocks(blocks), shares(shares) {}
+  BlockSearch(const RuledCalls &all, Blocks &blocks, bool shares)
+      : calls(all.calls), callsOf(all.of), blocks(blocks), shares(shares), isSettled(calls.size()) {}
   void run();
 
 private:
-  bool visit(const RuledCall &ruled);
+  /// Visits a call if a value of it has changed since its last visit.
+  void visit(unsigned position);
   void collect(Value value, const TensorFactors &tensor, const FactorRule &rule, SmallVectorImpl<DimBlock> &factors);
-  bool spread(Value value, const TensorFactors &tensor, const FactorRule &rule, ArrayRef<DimBlock> factors);
+  void spread(Value value, const TensorFactors &tensor, const FactorRule &rule, ArrayRef<DimBlock> factors);
   DimBlock ofFactors(const TensorFactors &tensor, unsigned dim, int64_t extent, const FactorRule &rule,
                      ArrayRef<DimBlock> factors) const;
   SmallVector<DimBlock, 4> &blocksOf(Value value);
 
   ArrayRef<RuledCall> calls;
+  const llvm::DenseMap<Value, SmallVector<unsigned, 2>> &callsOf;
   Blocks &blocks;
   bool shares;
+  llvm::BitVector isSettled; ///< of each call: no value of it has changed since its last visit
 };
 
 } // namespace
@@ -60,16 +71,6 @@ static bool isHeadOfKeys(const FactorRule &rule, unsigned factor) {
   return llvm::any_of(rule.operands, [&](const TensorFactors &tensor) {
     return llvm::any_of(tensor.shared, [&](auto shared) { return tensor.dims[shared.first].front() == factor; });
   });
-}
-
-static std::vector<RuledCall> ruledCalls(func::FuncOp function) {
-  std::vector<RuledCall> calls;
-  function.walk([&](CallOp call) {
-    CallView view = CallView::of(call);
-    if (const OpRecord *record = OpRegistry::get().lookup(view.target))
-      calls.push_back({call, factorRuleOf(view, record)});
-  });
-  return calls;
 }
 
 /// The value before constraints and reshards, which do not change its dims.
@@ -82,6 +83,22 @@ static Value madeBy(Value value) {
     else
       return value;
   }
+}
+
+static RuledCalls ruledCalls(func::FuncOp function) {
+  RuledCalls all;
+  function.walk([&](CallOp call) {
+    CallView view = CallView::of(call);
+    const OpRecord *record = OpRegistry::get().lookup(view.target);
+    if (!record)
+      return;
+    for (Value value : call->getOperands())
+      all.of[madeBy(value)].push_back(all.calls.size());
+    for (Value value : call->getResults())
+      all.of[value].push_back(all.calls.size());
+    all.calls.push_back({call, factorRuleOf(view, record)});
+  });
+  return all;
 }
 
 SmallVector<DimBlock, 4> &BlockSearch::blocksOf(Value value) {
@@ -230,10 +247,10 @@ DimBlock BlockSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64
   return {1, block.repeat == 1 && sharers % block.size == 0 ? sharers / block.size : block.repeat};
 }
 
-/// Merges the facts of the factors into the dims. True if a dim has changed.
-bool BlockSearch::spread(Value value, const TensorFactors &tensor, const FactorRule &rule, ArrayRef<DimBlock> factors) {
-  bool changed = false;
+/// Merges the facts of the factors into the dims. The calls of a value that changes have to be visited.
+void BlockSearch::spread(Value value, const TensorFactors &tensor, const FactorRule &rule, ArrayRef<DimBlock> factors) {
   SmallVector<DimBlock, 4> &own = blocksOf(value);
+  bool changed = false;
   for (unsigned dim = 0; dim < tensor.dims.size(); ++dim) {
     int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
     // Merged, not replaced: the facts of other calls about this value must stay, or the fixpoint would oscillate.
@@ -242,44 +259,48 @@ bool BlockSearch::spread(Value value, const TensorFactors &tensor, const FactorR
     changed |= joined != own[dim];
     own[dim] = std::move(joined);
   }
-  return changed;
+  if (!changed)
+    return;
+  for (unsigned call : callsOf.find(madeBy(value))->second)
+    isSettled.reset(call);
 }
 
-bool BlockSearch::visit(const RuledCall &ruled) {
-  CallOp call = ruled.call;
-  const FactorRule &rule = ruled.rule;
+void BlockSearch::visit(unsigned position) {
+  if (isSettled.test(position))
+    return;
+  // What it changes itself, it has to see as well.
+  isSettled.set(position);
+  auto &[call, rule] = calls[position];
   SmallVector<DimBlock> factors =
       llvm::map_to_vector(rule.factors, [](const Factor &factor) { return DimBlock{factor.unit, 1}; });
-  for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
+  CallOp op = call;
+  for (auto [value, tensor] : llvm::zip(op.getOperands(), rule.operands))
     collect(value, tensor, rule, factors);
-  for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
+  for (auto [value, tensor] : llvm::zip(op.getResults(), rule.results))
     collect(value, tensor, rule, factors);
   // Query heads that are shared themselves: shards could not hold the keys of all their sharers.
   for (auto [factor, block] : llvm::enumerate(factors))
     if (block.repeat > 1 && isHeadOfKeys(rule, factor))
       block.repeat = cannotShare;
-  bool changed = false;
-  for (auto [value, tensor] : llvm::zip(call.getOperands(), rule.operands))
-    changed |= spread(value, tensor, rule, factors);
-  for (auto [value, tensor] : llvm::zip(call.getResults(), rule.results))
-    changed |= spread(value, tensor, rule, factors);
-  return changed;
+  for (auto [value, tensor] : llvm::zip(op.getOperands(), rule.operands))
+    spread(value, tensor, rule, factors);
+  for (auto [value, tensor] : llvm::zip(op.getResults(), rule.results))
+    spread(value, tensor, rule, factors);
 }
 
 /// Terminates: blocks only grow, by divisors of their extents, and repeats do not grow on their own. Visiting in
 /// reverse order first carries the facts of attention to the weights in one sweep.
 void BlockSearch::run() {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const RuledCall &ruled : llvm::reverse(calls))
-      changed |= visit(ruled);
-    for (const RuledCall &ruled : calls)
-      changed |= visit(ruled);
+  while (!isSettled.all()) {
+    for (unsigned position = calls.size(); position-- > 0;)
+      visit(position);
+    for (unsigned position = 0; position < calls.size(); ++position)
+      visit(position);
   }
 }
 
 DimBlocks::DimBlocks(func::FuncOp function) {
-  std::vector<RuledCall> calls = ruledCalls(function);
+  RuledCalls calls = ruledCalls(function);
   // Two tables: blocks that keep sharers together are preferred. If there are too few of them for all shards, blocks
   // may be shared.
   BlockSearch(calls, whole, /*shares=*/false).run();

@@ -66,8 +66,7 @@ struct Placeable {
 /// Places the styles of one function.
 class StylePlacer {
 public:
-  StylePlacer(func::FuncOp function, MeshOp mesh)
-      : function(function), mesh(mesh), blocks(function), search(function) {}
+  StylePlacer(func::FuncOp function, MeshOp mesh);
 
   LogicalResult run(ArrayRef<StyleOp> styles);
 
@@ -88,10 +87,10 @@ private:
   void addPlaceable(StyledModule &module, BlockArgument parameter, bool isOwn, SmallVectorImpl<Placeable> &all,
                     FeatureFault &fault);
   /// The parameters of the module at `path`, or the parameter of this name.
-  llvm::SetVector<BlockArgument> ownedBy(StringRef path);
+  llvm::SetVector<BlockArgument> ownedBy(StringRef path) const { return owned.lookup(path); }
   bool isPlacedInside(BlockArgument parameter, StringRef path);
   /// True for the style of a parameter instead of a module.
-  bool isParameter(StyleOp style);
+  bool isParameter(StyleOp style) const { return parameterNames.contains(style.getModuleAttr()); }
 
   /// Keeps a parameter replicated that computes the only KV head of its attention: each rank needs it for its query
   /// heads.
@@ -133,6 +132,8 @@ private:
   MeshOp mesh;
   DimBlocks blocks;
   FeatureSearch search;
+  llvm::StringMap<llvm::SetVector<BlockArgument>> owned; ///< see ownedBy
+  llvm::DenseSet<Attribute> parameterNames;
   llvm::MapVector<StringRef, SmallVector<StyledModule, 1>> modules;
   llvm::DenseMap<BlockArgument, std::pair<ShardingAttr, StyleOp>> placed;
   llvm::DenseMap<BlockArgument, ShardingAttr> stated;
@@ -140,6 +141,20 @@ private:
 };
 
 } // namespace
+
+StylePlacer::StylePlacer(func::FuncOp function, MeshOp mesh)
+    : function(function), mesh(mesh), blocks(function), search(function) {
+  for (BlockArgument argument : function.getArguments()) {
+    auto names = argAttr<attr::Names>(function, argument.getArgNumber());
+    if (!names || !isWeight(argument))
+      continue;
+    for (auto name : names.getAsRange<StringAttr>()) {
+      parameterNames.insert(name);
+      owned[name.getValue()].insert(argument);
+      owned[name.getValue().contains('.') ? name.getValue().rsplit('.').first : StringRef()].insert(argument);
+    }
+  }
+}
 
 LogicalResult StylePlacer::run(ArrayRef<StyleOp> styles) {
   collect(styles);
@@ -280,26 +295,6 @@ LogicalResult StylePlacer::keepWhole(StyleOp style, BlockArgument parameter) {
     warnOfOnlyKeyHead(style, parameter, axesOf(style), mesh);
   int64_t rank = cast<RankedTensorType>(parameter.getType()).getRank();
   return claim(style, parameter, ShardingAttr::getReplicated(parameter.getContext(), rank));
-}
-
-llvm::SetVector<BlockArgument> StylePlacer::ownedBy(StringRef path) {
-  llvm::SetVector<BlockArgument> owned;
-  for (BlockArgument argument : function.getArguments()) {
-    auto names = argAttr<attr::Names>(function, argument.getArgNumber());
-    if (names && isWeight(argument) && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
-          return (name.getValue().contains('.') ? name.getValue().rsplit('.').first : StringRef()) == path ||
-                 (name.getValue() == path && !path.empty());
-        }))
-      owned.insert(argument);
-  }
-  return owned;
-}
-
-bool StylePlacer::isParameter(StyleOp style) {
-  return llvm::any_of(function.getArguments(), [&](BlockArgument argument) {
-    auto names = argAttr<attr::Names>(function, argument.getArgNumber());
-    return names && isWeight(argument) && llvm::is_contained(names, style.getModuleAttr());
-  });
 }
 
 /// True if the parameter, or a module inside `path` that owns it, has a style of its own. An example is the projection

@@ -191,8 +191,9 @@ def report(estimated: Timeline, measured: Timeline, largest: int) -> str:
     parts = [table(rows)]
     if estimated.programs != measured.programs:
         parts.append(
-            f"the first is of the program {', '.join(sorted(estimated.programs))}, the second of "
-            f"{', '.join(sorted(measured.programs))}; help: 'meshplan-run bench --program NAME --trace FILE' traces another"
+            f"the first is of the program {', '.join(sorted(estimated.programs))}, "
+            f"the second of {', '.join(sorted(measured.programs))}; "
+            "help: 'meshplan-run bench --program NAME --trace FILE' traces another one"
         )
     single = differences(estimated, measured)
     for name, (count, time, names) in (

@@ -224,7 +224,7 @@ static void printDerivatives(const Report &report, raw_ostream &stream) {
   table.print(stream);
 }
 
-static void printWithoutCost(const Report &report, raw_ostream &stream) {
+void meshplan::printWithoutCost(const Report &report, raw_ostream &stream) {
   if (report.withoutCost.empty())
     return;
   stream << "\noperators without a cost, whose time is estimated from the bytes of their operands and results\n";

@@ -185,6 +185,9 @@ int64_t totalTraffic(const Report &report);
 /// Prints the report as text: totals, then tables with aligned columns; parameters of equal layers share a line.
 void printReport(const Report &report, llvm::raw_ostream &stream);
 
+/// The operators whose time is estimated from bytes, as a table with a heading; nothing without one.
+void printWithoutCost(const Report &report, llvm::raw_ostream &stream);
+
 /// The report as JSON with stable keys.
 llvm::json::Value reportToJson(const Report &report);
 

@@ -57,6 +57,8 @@ int SimulateCommand::run() {
   llvm::outs() << "'" << program << "' takes " << timeText(times.total) << " on " << clusterText(compilation.cluster())
                << ", of which " << timeText(times.exposed) << " are exposed communication; the timeline is in "
                << path() << '\n';
+  if (mlir::FailureOr<Report> report = buildReport(compilation.module(), program); mlir::succeeded(report))
+    printWithoutCost(*report, llvm::outs());
   return 0;
 }
 

@@ -49,6 +49,7 @@ class Timeline:
 
     times: str  # "estimated" or "measured"
     events: dict[Key, Event] = field(default_factory=dict)
+    programs: set[str] = field(default_factory=set)
 
     def step(self) -> float:
         if not self.events:
@@ -103,6 +104,8 @@ def timeline_of(events: list[dict], rank: int, times: str) -> Timeline:
         key = Key(lane, name, seen[lane, name])
         seen[lane, name] += 1
         timeline.events[key] = Event(event["ts"], event["dur"], event["cat"])
+        if program := event["args"].get("program"):
+            timeline.programs.add(program)
     return timeline
 
 
@@ -186,6 +189,12 @@ def report(estimated: Timeline, measured: Timeline, largest: int) -> str:
     rows += [row(lane, first.get(lane, 0), second.get(lane, 0)) for lane in sorted(first | second)]
     rows.append(row("exposed", estimated.exposed(), measured.exposed()))
     parts = [table(rows)]
+    if estimated.programs != measured.programs:
+        parts.append(
+            f"the first is of the program {', '.join(sorted(estimated.programs))}, "
+            f"the second of {', '.join(sorted(measured.programs))}; "
+            "help: 'meshplan-run bench --program NAME --trace FILE' traces another one"
+        )
     single = differences(estimated, measured)
     for name, (count, time, names) in (
         ("first", only_in(estimated, measured)),

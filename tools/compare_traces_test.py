@@ -65,6 +65,15 @@ class CompareTraces(unittest.TestCase):
         )
         return estimated, measured
 
+    def test_says_that_programs_differ(self) -> None:
+        step, forward = event(0, "mm in a", 0, 100), event(0, "mm in a", 0, 90)
+        step["args"], forward["args"] = {"program": "step"}, {"program": "forward"}
+        one, other = self.write("one.json", [step]), self.write("other.json", [forward], "measured")
+        status, out, _ = self.run_main(str(one), str(other))
+        self.assertEqual(status, 0)
+        self.assertIn("the first is of the program step, the second of forward; help: ", out)
+        self.assertNotIn("of the program", self.run_main(str(one), str(one))[1])
+
     def test_matches_by_lane_name_and_occurrence(self) -> None:
         estimated, measured = (read_timeline(path, 0) for path in self.pair())
         self.assertEqual(measured.events[Key("compute", "mm in a", 0)].length, 110)

@@ -2,6 +2,7 @@
 
 #include "compiler/scheduling/memory_profile.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Twine.h"
 
 using namespace meshplan::scheduling;
 
@@ -142,4 +143,21 @@ MemoryProfile meshplan::scheduling::profileMemory(const Problem &problem, const 
 HeldAtPeak meshplan::scheduling::heldAtPeak(const Problem &problem, const Solution &solution, unsigned rankClass) {
   int64_t peak = profileMemory(problem, solution).peaks[rankClass].bytes;
   return Meter(problem, Memory::device).runTo(solution, rankClass, peak);
+}
+
+std::string meshplan::scheduling::describeHeld(const Problem &problem, const Solution &solution, unsigned rankClass) {
+  static constexpr size_t mostNamed = 3;
+  HeldAtPeak held = heldAtPeak(problem, solution, rankClass);
+  std::vector<std::pair<int64_t, std::string>> parts;
+  for (auto [buffer, bytes] : held.storages)
+    parts.push_back({bytes, problem.buffers[buffer].name});
+  if (held.workspace > 0)
+    parts.push_back({held.workspace, held.operation ? "workspace" : "what is handed over"});
+  llvm::stable_sort(parts, [](const auto &one, const auto &other) { return one.first > other.first; });
+  std::string text;
+  for (const auto &[bytes, name] : llvm::ArrayRef(parts).take_front(mostNamed))
+    text += (llvm::Twine(text.empty() ? "" : ", ") + name + " " + llvm::Twine(bytes)).str();
+  if (parts.size() > mostNamed)
+    text += (" and " + llvm::Twine(parts.size() - mostNamed) + " more").str();
+  return held.operation ? text + " at '" + problem.operations[*held.operation].name + "'" : text + " at the end";
 }

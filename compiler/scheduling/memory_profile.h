@@ -36,6 +36,9 @@ MemoryProfile profileMemory(const Problem &problem, const Solution &solution, Me
 /// The buffers that make up the peak that profileMemory reports for the device.
 HeldAtPeak heldAtPeak(const Problem &problem, const Solution &solution, unsigned rankClass);
 
+/// The largest of them by name, with their bytes, for messages: "g1 100, w1 50, w2 50 and 3 more at 'layer_2'".
+std::string describeHeld(const Problem &problem, const Solution &solution, unsigned rankClass);
+
 } // namespace meshplan::scheduling
 
 #endif // MESHPLAN_COMPILER_SCHEDULING_MEMORY_PROFILE_H

@@ -16,7 +16,8 @@ llvm::Error meshplan::scheduling::verifyMemory(const Problem &problem, const Sol
       continue;
     std::string step = solution.steps.empty() ? "" : " at step '" + describe(problem, solution.steps[peak.step]) + "'";
     return llvm::createStringError("V9: a rank of class " + Twine(rankClass) + " holds " + Twine(peak.bytes) +
-                                   " bytes" + step + ", the limit is " + Twine(problem.memoryLimit[rankClass]));
+                                   " bytes" + step + ", the limit is " + Twine(problem.memoryLimit[rankClass]) + ": " +
+                                   describeHeld(problem, solution, rankClass));
   }
   return llvm::Error::success();
 }

@@ -9,6 +9,7 @@
 
 #include "compiler/scheduling/solvers/choice_search.h"
 #include "compiler/scheduling/simulate.h"
+#include "compiler/scheduling/solvers/least_memory.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
 #include <set>
@@ -301,7 +302,7 @@ Expected<Decision> ChoiceSearch::search(ChoiceEffort effort) {
   if (!best || !best->choices.merged.empty())
     offer(Choices());
   if (!best)
-    return asPlanned.takeError();
+    return explainMemory(problem, asPlanned.takeError());
   llvm::consumeError(asPlanned.takeError());
   for (int64_t size : sizesOfBuckets) {
     if (!mergesMayHelp())

@@ -1,6 +1,7 @@
 //===- least_memory.cpp - an order that fits into memory ------------------===//
 
 #include "compiler/scheduling/solvers/least_memory.h"
+#include "compiler/scheduling/memory_profile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include <numeric>
@@ -130,6 +131,85 @@ bool MemorySearch::search() {
   return problem.operations.empty();
 }
 
+static std::string textOf(const ClassBytes &bytes) {
+  std::string text;
+  for (int64_t each : bytes)
+    text += (Twine(text.empty() ? "" : ", ") + Twine(each)).str();
+  return text;
+}
+
+/// Each operation is over before the next one begins.
+static Solution oneByOne(const Problem &problem, llvm::ArrayRef<unsigned> order) {
+  std::vector<Step> steps;
+  for (unsigned operation : order)
+    if (problem.isAsynchronous(problem.operations[operation]))
+      steps.insert(steps.end(), {{StepKind::start, operation}, {StepKind::wait, operation}});
+    else
+      steps.push_back({StepKind::run, operation});
+  return {insertFrees(problem, steps)};
+}
+
+namespace {
+/// An order of a problem, and by how many bytes more than the limit it needs on the class of ranks where this is most.
+struct Excess {
+  explicit Excess(const Problem &problem, llvm::ArrayRef<unsigned> order) : solution(oneByOne(problem, order)) {
+    for (const Peak &peak : profileMemory(problem, solution).peaks) {
+      peaks.push_back(peak.bytes);
+      int64_t more = peak.bytes - problem.memoryLimit[peaks.size() - 1];
+      if (peaks.size() == 1 || more > bytes) {
+        bytes = more;
+        rankClass = peaks.size() - 1;
+      }
+    }
+  }
+
+  Solution solution;
+  ClassBytes peaks;
+  int64_t bytes = 0;
+  unsigned rankClass = 0;
+};
+} // namespace
+
+/// The least excess, by bisection. `isLeast` becomes false if it is only the least that was found.
+static Excess leastExcess(const Problem &problem, const DependencyTable &dependencies, unsigned mostVisited,
+                          bool &isLeast) {
+  static constexpr size_t mostOperations = 64; // of a problem that is searched about forty times
+  std::vector<unsigned> order(problem.operations.size());
+  std::iota(order.begin(), order.end(), 0);
+  Excess best(problem, order);
+  isLeast = order.size() <= mostOperations;
+  Problem wider = problem;
+  for (int64_t tooFew = 0; isLeast && best.bytes - tooFew > 1;) {
+    int64_t more = tooFew + (best.bytes - tooFew) / 2;
+    for (auto [limit, own] : llvm::zip_equal(wider.memoryLimit, problem.memoryLimit))
+      limit = own + more;
+    MemorySearch search(wider, dependencies, {}, mostVisited);
+    if (search.search())
+      best = Excess(problem, search.order);
+    else if (search.isComplete())
+      tooFew = more;
+    else
+      isLeast = false;
+  }
+  return best;
+}
+
+llvm::Error meshplan::scheduling::explainMemory(const Problem &problem, llvm::Error other) {
+  static constexpr unsigned mostVisited = 20000;
+  DependencyTable dependencies(problem);
+  llvm::Expected<std::vector<unsigned>> order = leastMemoryOrder(problem, dependencies, mostVisited);
+  if (order)
+    return other;
+  llvm::consumeError(std::move(other));
+  llvm::consumeError(order.takeError());
+  bool isLeast = false;
+  Excess excess = leastExcess(problem, dependencies, mostVisited, isLeast);
+  return llvm::createStringError("V9: no order of the operations " + Twine(isLeast ? "keeps" : "was found that keeps") +
+                                 " to the memory limit of " + textOf(problem.memoryLimit) +
+                                 " bytes, must be at least " + textOf(excess.peaks) + ", for " +
+                                 describeHeld(problem, excess.solution, excess.rankClass));
+}
+
 llvm::Expected<std::vector<unsigned>> meshplan::scheduling::leastMemoryOrder(const Problem &problem,
                                                                              const DependencyTable &dependencies,
                                                                              unsigned mostVisited) {
@@ -140,15 +220,12 @@ llvm::Expected<std::vector<unsigned>> meshplan::scheduling::leastMemoryOrder(con
   MemorySearch search(problem, dependencies, {}, mostVisited);
   if (search.search())
     return search.order;
-  std::string limit;
-  for (int64_t bytes : problem.memoryLimit)
-    limit += (Twine(limit.empty() ? "" : ", ") + Twine(bytes)).str();
   std::string place = search.stuck ? " does not fit '" + problem.operations[*search.stuck].name + "' after " +
                                          std::to_string(search.furthest) + " operations"
                                    : " does not fit what is held at the end";
   return llvm::createStringError("V9: no order of the operations " +
                                  Twine(search.isComplete() ? "keeps" : "was found that keeps") +
-                                 " to the memory limit of " + limit + " bytes, which" + place);
+                                 " to the memory limit of " + textOf(problem.memoryLimit) + " bytes, which" + place);
 }
 
 std::optional<std::vector<unsigned>> meshplan::scheduling::urgentOrder(const Problem &problem,

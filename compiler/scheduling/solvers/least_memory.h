@@ -16,7 +16,13 @@ namespace meshplan::scheduling {
 llvm::Expected<std::vector<unsigned>> leastMemoryOrder(const Problem &problem, const DependencyTable &dependencies,
                                                        unsigned mostVisited = 20000);
 
-/// The same, but the search first tries what is most urgent (the least number). None if it ends without an answer.
+/// Why a problem has no solution within its memory limit: V9, the least limit that has one, and what is held where an
+/// order for it holds most. Of large problems the order of the program stands for the least one. Returns `other` if
+/// leastMemoryOrder finds an order for the problem.
+llvm::Error explainMemory(const Problem &problem, llvm::Error other);
+
+/// As leastMemoryOrder, but the search first tries what is most urgent (the least number). None if it ends without an
+/// answer.
 std::optional<std::vector<unsigned>> urgentOrder(const Problem &problem, const DependencyTable &dependencies,
                                                  llvm::ArrayRef<int64_t> urgency, unsigned mostVisited = 1000);
 

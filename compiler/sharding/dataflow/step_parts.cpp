@@ -1,9 +1,8 @@
 //===- step_parts.cpp - what the operations of a step are for -------------===//
 //
-// Only calls of the backward pass are marked, so the rest follows from dataflow:
-// what reads a gradient, directly or not, and is not marked is the update,
-// except collectives and conversions on the way to a whole gradient. What feeds
-// only the update, such as a learning rate, is of the update, too.
+// Calls of the backward pass and those of the update carry one mark. The update begins where whole gradients are read:
+// by the optimizer, and by the sums over all gradients that it needs. What follows from these is of the update, and so
+// is what feeds only the update, such as a learning rate or the shard of a parameter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +11,7 @@
 #include "compiler/sharding/op_record.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -80,26 +80,42 @@ void StepParts::findPurposes() {
         moved.try_emplace(&op, Moved{Purpose::gradients, source});
 }
 
+/// Reads whole gradients: the optimizer, and what it computes from all of them.
+static bool beginsUpdate(CallOp call) {
+  if (call.getTarget() == "meshplan.square_sum" || call.getTarget() == "meshplan.nonfinite_count")
+    return true;
+  CallView view = CallView::of(call);
+  return view.getOperand("parameter") && view.getOperand("gradient");
+}
+
 void StepParts::findDirections() {
   Block &body = function.getBody().front();
-  for (Operation &op : body) {
+  // Marked, and neither a gradient nor computed from what the forward pass computes: the shard of a parameter, say.
+  llvm::DenseSet<Operation *> independent;
+  auto isIndependent = [&](Value value) {
+    return !value.getDefiningOp() || independent.contains(value.getDefiningOp());
+  };
+  for (Operation &op : body.without_terminator()) {
     Direction direction = Direction::forward;
     for (Value operand : op.getOperands())
       if (Operation *producer = operand.getDefiningOp())
         direction = std::max(direction, directions.lookup(producer));
     auto found = moved.find(&op);
-    bool isGradient = found != moved.end() && found->second.purpose == Purpose::gradients;
     auto call = dyn_cast<CallOp>(op);
-    bool accumulates = call && call.getTarget() == "meshplan.accumulate";
-    if (meshplan::isBackward(&op) || isGradient || accumulates)
-      direction = Direction::backward;
-    else if (direction == Direction::backward)
+    bool isGradient = (found != moved.end() && found->second.purpose == Purpose::gradients) ||
+                      (call && call.getTarget() == "meshplan.accumulate");
+    if (call && beginsUpdate(call))
       direction = Direction::update;
+    else if (direction != Direction::update && (isGradient || meshplan::isBackward(&op)))
+      direction = Direction::backward;
     directions[&op] = direction;
+    if (direction == Direction::backward && !isGradient && llvm::all_of(op.getOperands(), isIndependent))
+      independent.insert(&op);
   }
   auto isOfUpdate = [&](Operation *op) { return directions.lookup(op) == Direction::update; };
-  for (Operation &op : llvm::reverse(body))
-    if (directions[&op] == Direction::forward && !op.use_empty() && llvm::all_of(op.getUsers(), isOfUpdate))
+  for (Operation &op : llvm::reverse(body.without_terminator()))
+    if ((directions[&op] == Direction::forward || independent.contains(&op)) && !op.use_empty() &&
+        llvm::all_of(op.getUsers(), isOfUpdate))
       directions[&op] = Direction::update;
 }
 

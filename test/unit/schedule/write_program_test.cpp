@@ -166,7 +166,7 @@ TEST_F(WriteProgram, WhatLiesOnTheHostIsMarkedAndCountedApart) {
       write(offloaded, {{StepKind::start, 0}, {StepKind::wait, 0}, {StepKind::run, 1}, {StepKind::free, 4}});
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.parameter [\"w\"] trainable host : <[8], f32>")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("\"w.momentum_buffer\" of \"w\" host : <[8], f32>")));
-  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.copy %1 host on @copies.to_host sequence 0 : ")));
+  EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.copy %1 host on @copies.to_host sequence 0 {")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("overwrites [0, 2] on @compute host")));
   EXPECT_THAT(lines, testing::Contains(HasSubstr("sched.gradient %5 of %0")));
   sched::MemoryAttr memory = *program().getMemory();

@@ -168,7 +168,8 @@ operation b on compute reads x writes u
 
 TEST(ProgramOrder, ReportsALimitThatItExceeds) {
   EXPECT_EQ(solve(std::string(mlp) + "memory_limit 200\n"),
-            "V9: a rank of class 0 holds 210 bytes at step 'start reduce', the limit is 200");
+            "V9: a rank of class 0 holds 210 bytes at step 'start reduce', the limit is 200: x 100, y 50, z 50 and 1 "
+            "more at 'reduce'");
 }
 
 TEST(ProgramOrder, HonoursControlDependencies) {

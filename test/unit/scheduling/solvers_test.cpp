@@ -137,11 +137,34 @@ memory_limit 12
 TEST(Solvers, NameWhatDoesNotFit) {
   for (std::string name : {"list", "search"}) {
     EXPECT_EQ(refusal(name, std::string(mlp) + "memory_limit 209\n"),
-              "V9: no order of the operations keeps to the memory limit of 209 bytes, which does not fit 'reduce' "
-              "after 1 operations")
+              "V9: no order of the operations keeps to the memory limit of 209 bytes, must be at least 210, "
+              "for x 100, y 50, z 50 and 1 more at 'reduce'")
         << name;
     EXPECT_THAT(refusal(name, "buffer y 1\n"), testing::StartsWith("K3: "));
   }
+}
+
+/// Checked by the exact solver, which shares nothing with what finds the number.
+TEST(Solvers, NameTheLeastMemoryLimit) {
+  static constexpr uint64_t mostNodes = 1'000'000;
+  static constexpr int64_t anyTime = int64_t(1) << 40;
+  unsigned decided = 0;
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    Problem problem = randomOverlap(seed);
+    problem.memoryLimit = {0};
+    std::string text = message(list(problem).takeError());
+    int64_t least = 0;
+    ASSERT_FALSE(llvm::StringRef(text).split("at least ").second.consumeInteger(10, least)) << text;
+    uint64_t nodes = 0, nodesBelow = 0;
+    problem.memoryLimit = {least - 1};
+    std::optional<int64_t> below = exactMakespan(problem, anyTime, mostNodes, nodesBelow);
+    EXPECT_FALSE(below) << "seed " << seed << ": " << text;
+    problem.memoryLimit = {least};
+    EXPECT_TRUE(exactMakespan(problem, anyTime, mostNodes, nodes) || nodes >= mostNodes) << "seed " << seed;
+    EXPECT_EQ(message(list(problem).takeError()), "") << "seed " << seed;
+    decided += nodesBelow < mostNodes;
+  }
+  EXPECT_GE(decided, 9u);
 }
 
 /// Gradients of one size, each ready after 10 ns of computing, with a latency.

@@ -8,7 +8,8 @@ using namespace meshplan::scheduling;
 TEST(VerifyMemory, V9TheLimitHolds) {
   EXPECT_EQ(verifyText(std::string(mlp) + "memory_limit 210\n", mlpSteps), "");
   EXPECT_EQ(verifyText(std::string(mlp) + "memory_limit 209\n", mlpSteps),
-            "V9: a rank of class 0 holds 210 bytes at step 'start reduce', the limit is 209");
+            "V9: a rank of class 0 holds 210 bytes at step 'start reduce', the limit is 209: x 100, y 50, z 50 and 1 "
+            "more at 'reduce'");
 }
 
 TEST(VerifyMemory, EveryRankClassHasItsLimit) {
@@ -16,10 +17,10 @@ TEST(VerifyMemory, EveryRankClassHasItsLimit) {
                         "operation a on compute reads x writes y\n";
   EXPECT_EQ(verifyText(problem + "memory_limit 10 5\n", "run a\n"), "");
   EXPECT_EQ(verifyText(problem + "memory_limit 10 4\n", "run a\n"),
-            "V9: a rank of class 1 holds 5 bytes at step 'run a', the limit is 4");
+            "V9: a rank of class 1 holds 5 bytes at step 'run a', the limit is 4: x 4, y 1 at 'a'");
 }
 
 TEST(VerifyMemory, PermanentBuffersAloneMayBeTooMuch) {
   EXPECT_EQ(verifyText("buffer x 8 permanent\nmemory_limit 7\n", ""),
-            "V9: a rank of class 0 holds 8 bytes, the limit is 7");
+            "V9: a rank of class 0 holds 8 bytes, the limit is 7: x 8 at the end");
 }

@@ -124,6 +124,9 @@ std::optional<double> secondsOf(const Number &number) {
   return unit == 0 ? std::nullopt : std::optional(number.value * unit);
 }
 
+/// In seconds; its nanoseconds fit in 64 bits.
+static constexpr double longestStep = 1e6;
+
 bool OverlapBinder::takeExposed(const Option &option, const Operand *operand, BoundOverlapClause &clause) {
   bool isNumber = operand && operand->kind == Operand::Kind::Number;
   std::optional<double> seconds = isNumber ? secondsOf(operand->number) : std::nullopt;
@@ -133,6 +136,9 @@ bool OverlapBinder::takeExposed(const Option &option, const Operand *operand, Bo
   if (*seconds < 0)
     context.diagnostics.error(operand->range, "'" + option.text + "' never holds: a time is not negative")
         .help("write 'exposed > 0 ms' if nothing may be exposed");
+  else if (*seconds > longestStep)
+    context.diagnostics.error(operand->range, "'" + option.text + "' always holds: no step takes a million seconds")
+        .help("remove the clause, or allow less");
   return true;
 }
 

@@ -122,6 +122,10 @@ TEST(BindOverlap, NumbersThatCannotBe) {
               std::string("'require gradients hidden >= ") + part + "' always holds: the hidden part is above 0 %");
   EXPECT_EQ(clauseFaults("overlap { forbid exposed > -1 ms }").front(),
             "'forbid exposed > -1 ms' never holds: a time is not negative");
+  EXPECT_THAT(clauseFaults("overlap { forbid exposed > 1e30 s }"),
+              ElementsAre("'forbid exposed > 1e30 s' always holds: no step takes a million seconds",
+                          "remove the clause, or allow less"));
+  EXPECT_THAT(clauseFaults("overlap { forbid exposed > 999999 s }"), IsEmpty());
 }
 
 TEST(BindOverlap, ClausesAboutTheSameCollectives) {

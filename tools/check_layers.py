@@ -24,6 +24,12 @@ RATE_SCHEDULE = "runtime/schema/rate_schedule.h"
 CLUSTER_KEYS = "runtime/schema/cluster_keys.h"
 # The form of traces, which both sides write.
 TRACE_FORM = "runtime/schema/trace_form.h"
+# Which loss scales exist.
+LOSS_SCALE = "runtime/schema/loss_scale.h"
+# Sizes of temporaries of kernels, which the compiler plans.
+KERNEL_BLOCKS = "runtime/schema/kernel_blocks.h"
+# Names that the compiler gives and the runtime looks for.
+PROGRAM_NAMES = "runtime/schema/program_names.h"
 # Rooms that a room above these, one that runs programs or compares them, may use, too.
 BELOW_EXEC = {
     "runtime/artifact",
@@ -35,6 +41,8 @@ BELOW_EXEC = {
     EXTENT,
     OVERLAP,
     PACKING,
+    PROGRAM_NAMES,
+    LOSS_SCALE,
 }
 
 # room -> (rooms it may use besides itself, foreign libraries it may use). `x/*` stands for each folder in x; these may
@@ -48,8 +56,11 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     RATE_SCHEDULE: (set(), set()),
     CLUSTER_KEYS: (set(), set()),
     TRACE_FORM: (set(), set()),
+    PROGRAM_NAMES: (set(), set()),
+    LOSS_SCALE: (set(), set()),
+    KERNEL_BLOCKS: (set(), set()),
     "runtime/base": ({EXTENT}, {"fmt", "xxhash"}),
-    "runtime/artifact": ({"runtime/base", "runtime/schema", EXTENT, RATE_SCHEDULE}, {"flatbuffers"}),
+    "runtime/artifact": ({"runtime/base", "runtime/schema", EXTENT, LOSS_SCALE, RATE_SCHEDULE}, {"flatbuffers"}),
     "runtime/data": ({"runtime/base", EXTENT}, {"json", "zip", "zlib", "isal"}),
     "runtime/comm": ({"runtime/base", EXTENT}, set()),
     "runtime/comm/threads": ({"runtime/base", "runtime/comm"}, set()),
@@ -57,7 +68,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/comm/store": ({"runtime/base", "runtime/comm"}, set()),
     "runtime/comm/nccl": ({"runtime/base", "runtime/comm"}, {"nccl", "cuda"}),
     "runtime/launch": ({"runtime/base"}, set()),
-    "runtime/tensor": ({"runtime/base", "runtime/schema", EXTENT}, {"torch", "cuda", "json"}),
+    "runtime/tensor": ({"runtime/base", "runtime/schema", EXTENT, KERNEL_BLOCKS}, {"torch", "cuda", "json"}),
     "runtime/calibrate": (
         {"runtime/base", "runtime/comm", "runtime/tensor", "runtime/schema", CLUSTER_KEYS},
         {"json"},
@@ -72,15 +83,15 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"flatbuffers", "json", "protozero"},
     ),
     "grammar": (set(), {"antlr"}),
-    "dialect/base": ({EXTENT, RATE_SCHEDULE}, {"mlir", "llvm"}),
-    "dialect/plan": ({"dialect/base", EXTENT}, {"mlir", "llvm"}),
+    "dialect/base": ({EXTENT, LOSS_SCALE, RATE_SCHEDULE}, {"mlir", "llvm"}),
+    "dialect/plan": ({"dialect/base", EXTENT, PROGRAM_NAMES}, {"mlir", "llvm"}),
     "dialect/sched": ({"dialect/base", EXTENT}, {"mlir", "llvm"}),
     "compiler/support": ({EXTENT}, {"llvm"}),
-    "compiler/frontend": ({"grammar", "compiler/support", RATE_SCHEDULE}, {"antlr", "llvm"}),
+    "compiler/frontend": ({"grammar", "compiler/support", LOSS_SCALE, PROGRAM_NAMES, RATE_SCHEDULE}, {"antlr", "llvm"}),
     "compiler/adopt": ({"compiler/frontend", "compiler/support"}, {"llvm"}),
     "compiler/archive": ({"compiler/support"}, {"llvm", "zip", "json"}),
     "compiler/indexing": (set(), {"llvm"}),
-    "compiler/sharding": ({"dialect/plan", "compiler/support", EXTENT}, {"mlir", "llvm"}),
+    "compiler/sharding": ({"dialect/plan", "compiler/support", EXTENT, KERNEL_BLOCKS}, {"mlir", "llvm"}),
     "compiler/derivatives": ({"compiler/sharding", "dialect/plan"}, {"mlir", "llvm"}),
     "compiler/compositions": ({"compiler/derivatives", "compiler/sharding", "dialect/plan", EXTENT}, {"mlir", "llvm"}),
     "compiler/cluster": ({"compiler/support", CLUSTER_KEYS, EXTENT}, {"llvm", "json"}),
@@ -104,7 +115,9 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "dialect/plan",
             "dialect/sched",
             EXTENT,
+            KERNEL_BLOCKS,
             PACKING,
+            PROGRAM_NAMES,
         },
         {"mlir", "llvm"},
     ),

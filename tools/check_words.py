@@ -43,6 +43,7 @@ WORDS = (
     Words("dealt", "'split' or 'distributed'", FIELD, ("dealt with",)),
     Words("in one piece", "'coalesced'", FIELD),
     Words("(?:computed?|computes|computing|made|makes?|making) (?:again|anew)", "'recompute'", FIELD),
+    Words("(?:computes|computed|computing) (?:[\\w`]+ ){1,3}again", "'recompute'", FIELD),
     Words("anew", "'again', or a verb with 're-'", GERMAN),
     Words("(?:is|are|be) no numbers?", "'non-finite' or 'NaN' for a value, 'is not a number' for a text", FIELD),
     Words(
@@ -70,11 +71,13 @@ WORDS = (
     Words("(?:goes|go|went|gone|going) on", "'continue'", CLEAR, ("(?:is|was|what) going on", "what goes on")),
     Words("stands? twice", "'is repeated'", GERMAN),
     Words("stands? (?:there|here)", "'is'", GERMAN),
+    Words("where (?:it|they|these|those) stands?", "'at its own position'", GERMAN),
     Words("say?(?:s|id)? (?:nothing |something |more |less )?of", "'state', 'describe' or 'about'", GERMAN),
     Words("plans? of others", "'foreign plan'", CLEAR),
     Words("nobody|somebody|whoever", "the part of the program that does it", CLEAR),
     Words(
-        "(?:a|the|its|their|each|every|other|another|same|own|this|that|these|those) places?",
+        "(?:a|the|its|their|each|every|other|another|same|own|this|that|these|those|only|several|many|two|no|some)"
+        " places?",
         "'location' in a file, 'index' or 'position' in a list, 'coordinate' of a rank",
         ONE_THING + ": place is the phase",
         ("the place (?:phase|pass|passes)", "take[sn]? (?:the|its|their) place"),

@@ -33,7 +33,7 @@ struct Limits {
 };
 
 constexpr Limits rates{1e3, 1e18, " per second"}, latencies{0, 1, " seconds"}, counts{1, 1e7, ""}, sizes{1, 1e18, ""},
-    slowdowns{1, 100, ""}, spreads{0, 1e6, ""};
+    slowdowns{1, keys::mostSlowdown, ""}, spreads{0, 1e6, ""};
 
 } // namespace
 

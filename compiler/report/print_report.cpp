@@ -12,6 +12,7 @@
 #include "compiler/report/text_table.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/time_text.h"
+#include "dialect/sched/sched.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -159,7 +160,8 @@ static void printPeak(const std::optional<PeakReport> &peak, raw_ostream &stream
   if (!peak)
     return;
   stream << "\nheld at the peak, "
-         << (peak->target == "end" ? "at the end" : "at " + locationText(peak->target, peak->module)) << '\n';
+         << (peak->target == sched::peakAtEnd ? "at the end" : "at " + locationText(peak->target, peak->module))
+         << '\n';
   TextTable table({Align::right, Align::left, Align::left, Align::right});
   for (const HeldReport &held : peak->held)
     table.addRow({std::to_string(held.count), held.tensor, held.module, formatBytes(held.bytes)});

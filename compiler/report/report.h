@@ -99,7 +99,7 @@ struct HeldReport {
 
 /// The tensors that the largest rank holds on its device at its peak.
 struct PeakReport {
-  std::string target; ///< the operator or collective at the peak; "end" if it is the return of outputs
+  std::string target; ///< the operator or collective at the peak; sched::peakAtEnd if it is the return of outputs
   std::string module;
   std::vector<HeldReport> held; ///< the ten largest kinds
   HeldReport others;            ///< all others

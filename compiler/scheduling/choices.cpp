@@ -167,7 +167,7 @@ static Expected<std::vector<Members>> partition(const Problem &problem, llvm::Ar
     }
   std::vector<Members> parts;
   for (unsigned index = 0; index < problem.operations.size(); ++index)
-    // A merged operation stands where its last member stood: all that it depends on comes before.
+    // A merged operation has the position of its last member: all that it depends on comes before.
     if (!listOf[index])
       parts.push_back({index});
     else if (*llvm::max_element(*listOf[index]) == index)

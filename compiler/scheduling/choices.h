@@ -34,7 +34,7 @@ struct SplitPart {
 struct Resolution {
   Problem problem;
   /// By operation of `problem`: the operations of the original problem that it replaces. A copy has those of the
-  /// collective that it copies for, a part and what joins the parts that of which they are parts.
+  /// collective that it copies for. A part has the operation that is split, and so has the one that joins the parts.
   std::vector<std::vector<unsigned>> members;
   /// By operation of `problem`; none if it replaces whole operations.
   std::vector<std::optional<SplitPart>> splits;

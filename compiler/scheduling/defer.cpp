@@ -9,7 +9,7 @@
 //   an instance alone        f 0-30   b2 30-60   b1 60-90       r2 60-100   r1 100-140
 //
 // Everything but what follows from r1 and r2 is over at 90, the body's end. Both are in flight then, so both are
-// deferred. r2 needs 10 more after the border, r1 50: `wait r2, run a2` stand before the first step that begins 10 or
+// deferred. r2 needs 10 more after the border, r1 50: `wait r2, run a2` come before the first step that begins 10 or
 // later, which is `run b2`, and `wait r1, run a1` before the first that begins 50 or later, `run b1`. An instance takes
 // 90 instead of 140.
 //
@@ -155,7 +155,7 @@ int64_t Deferral::endOfBody(const Timeline &times, const std::vector<bool> &isDe
   return end;
 }
 
-/// The last position in the next instance at which deferred steps may stand.
+/// The last position in the next instance that deferred steps may have.
 size_t Deferral::latestPosition(const Deferred &deferred) const {
   BitVector temporaries(problem.buffers.size()), read(problem.buffers.size()), written(problem.buffers.size());
   for (size_t position : deferred.steps) {
@@ -205,7 +205,7 @@ std::vector<Deferred> Deferral::group(const std::vector<bool> &isDeferred, const
       left.back() = times.operations[step.index].end - bodyEnd;
   }
   size_t before = 0, latest = solution.steps.size();
-  // From the last group: each must stand before those that come after it.
+  // From the last group: each must come before those that follow it.
   std::vector<size_t> latestPositions(groups.size());
   for (size_t index = groups.size(); index-- > 0;)
     latestPositions[index] = latest = std::min(latest, latestPosition(groups[index]));

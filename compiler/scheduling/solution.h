@@ -69,10 +69,10 @@ struct Coordinate {
 /// - V7 each instance is issued once by every coordinate that takes part in it, and these agree on who does;
 /// - V8 the order in which all lists issue instances is acyclic.
 ///
-/// V8 is sufficient. Take an instance that is not over and comes first in an order that all lists agree with. Whatever
+/// V8 is sufficient. Take an order that all lists agree with, and in it the first instance that is not over. All that
 /// its coordinates issue before it is over, so no wait holds them, and no lane is occupied: it begins everywhere and
-/// ends. This needs a backend that begins operations of one lane in the order of issue, and where an operation does not
-/// keep those from progress that were issued before it: `threads`, `mpi`, and NCCL with NCCL_LAUNCH_ORDER_IMPLICIT.
+/// ends. This needs a backend that begins the operations of a lane in the order of issue, and in which an operation
+/// does not stop earlier ones from making progress: `threads`, `mpi`, and NCCL with NCCL_LAUNCH_ORDER_IMPLICIT.
 /// Ranks of one coordinate issue one list, so collectives between them cannot make a cycle. The size of the proof is
 /// coordinates times instances, whatever the number of ranks.
 llvm::Error verify(llvm::ArrayRef<Coordinate> coordinates);

@@ -177,7 +177,7 @@ void Unroller::addSteps() {
   }
   if (isLast)
     return;
-  // Outputs that every instance makes; the next one makes them again.
+  // Outputs that every instance makes: the next one recomputes them.
   for (auto [index, buffer] : llvm::enumerate(problem.buffers))
     if (buffer.kept && own.buffers[index])
       append({StepKind::free, static_cast<unsigned>(index)}, own);

@@ -47,7 +47,7 @@ private:
   void reportMissing();
   void report(int64_t allowed, const std::string &problem);
   void addWindow(Diagnostic &error) const;
-  SourceRange rangeOf(const PlanPlace &place) const;
+  SourceRange rangeOf(const PlanLocation &location) const;
   /// "gradients over dp", or "communication".
   std::string subject() const;
 
@@ -95,11 +95,11 @@ static std::string percentText(double percent) {
   return text;
 }
 
-SourceRange ClauseCheck::rangeOf(const PlanPlace &place) const {
-  if (place.file.empty() || place.file != diagnostics.sources().buffer(0).name())
+SourceRange ClauseCheck::rangeOf(const PlanLocation &location) const {
+  if (location.file.empty() || location.file != diagnostics.sources().buffer(0).name())
     return {};
-  return {0, static_cast<int32_t>(place.line), static_cast<int32_t>(place.column),
-          static_cast<int32_t>(place.endColumn)};
+  return {0, static_cast<int32_t>(location.line), static_cast<int32_t>(location.column),
+          static_cast<int32_t>(location.endColumn)};
 }
 
 Found ClauseCheck::longestExposed() const {
@@ -138,8 +138,8 @@ void ClauseCheck::addWindow(Diagnostic &error) const {
   int64_t computed = 0;
   std::string window = windowText(*found.program, worst, computed);
   std::string name = trace_form::nameOf(worst.label);
-  error.note(rangeOf(worst.place), "'" + name + "' is exposed longest: " + timeText(worst.exposed) + " of " +
-                                       timeText(worst.time.length()) + "; " + window);
+  error.note(rangeOf(worst.location), "'" + name + "' is exposed longest: " + timeText(worst.exposed) + " of " +
+                                          timeText(worst.time.length()) + "; " + window);
   error.note({}, computed >= worst.time.length()
                      ? "its window is long enough, but other collectives are in front of it on its lane"
                      : "to hide it, " + timeText(worst.time.length() - computed) +

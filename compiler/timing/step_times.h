@@ -22,7 +22,7 @@
 namespace meshplan {
 
 /// A location in the plan.
-struct PlanPlace {
+struct PlanLocation {
   std::string file; ///< empty if it is not known
   int64_t line = 0, column = 0, endColumn = 0;
 };
@@ -32,7 +32,7 @@ struct TimedOperation {
   scheduling::Interval time; ///< from the beginning of the program
   int64_t exposed = 0;       ///< time in which the compute lane waits while the operation's own lane runs it
   scheduling::Interval wait; ///< the compute lane waits for it; empty for an operation of the compute lane
-  PlanPlace place;           ///< of the statement that causes a collective
+  PlanLocation location;     ///< of the statement that causes a collective
   /// Of a collective, its window: the operators that are issued between its start and its wait, as positions in
   /// ProgramTimes::computed.
   size_t windowBegin = 0, windowEnd = 0;

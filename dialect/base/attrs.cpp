@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/base/base.h"
+#include "runtime/schema/loss_scale.h"
 #include "runtime/schema/rate_schedule.h"
 
 using namespace mlir;
@@ -108,10 +109,7 @@ LogicalResult meshplan::base::verifyLossScale(EmitError emitError, FloatAttr gro
     return emitError() << "a loss scale that changes has growth, backoff and a positive interval, and this one has "
                        << (growth ? "growth, " : "no growth, ") << (backoff ? "backoff" : "no backoff")
                        << " and interval " << interval;
-  // As the loader of the artifact requires it: the scale returns to a usable range.
-  bool isUsable = interval == 0 || (growth.getValue().isFinite() && numberOf(growth) >= 1 && numberOf(backoff) > 0 &&
-                                    numberOf(backoff) < 1);
-  if (!isUsable) // B13
+  if (interval != 0 && !canChangeScale(numberOf(growth), numberOf(backoff))) // B13
     return emitError() << "growth is " << numberOf(growth) << " and backoff " << numberOf(backoff)
                        << ", must be at least 1 and between 0 and 1";
   return success();

@@ -23,8 +23,10 @@ def Base_ProgramRoleAttr : EnumAttr<Base_Dialect, Base_ProgramRole, "role"> {
 
 def Base_WhenAttr : EnumAttr<Base_Dialect, Base_When, "when"> {
   let description = [{
-    One body serves all microbatches. `always` is every instance of the program; `last` is the instance that ends the
-    timeline, in which the sums over all microbatches are complete.
+    One body serves all microbatches. A step `always` runs in every instance of the program. `last` is the instance that
+    ends the timeline, in which the sums over all microbatches are complete. `first` is the instance of microbatch 0:
+    what it makes is there for all. A `deferred` step runs in the last instance at its own position; that of an earlier
+    instance runs in the next one, where a `sched.resume` is.
   }];
   let assemblyFormat = "$value";
 }
@@ -48,8 +50,8 @@ def Base_CollectiveKindAttr : EnumAttr<Base_Dialect, Base_CollectiveKind, "colle
 
 def Base_DirectionAttr : EnumAttr<Base_Dialect, Base_Direction, "direction"> {
   let description = [{
-    The part of a training step that an operation belongs to: the forward pass, the backward pass with what it computes
-    a second time, or what follows from whole gradients (norms, the optimizer, new parameters).
+    The part of a training step that an operation belongs to: the forward pass; the backward pass, with what it
+    recomputes; or what follows from whole gradients (norms, the optimizer, new parameters).
   }];
   let assemblyFormat = "`<` $value `>`";
 }

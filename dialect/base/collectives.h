@@ -1,8 +1,8 @@
 //===- collectives.h - what each kind of collective sends -------*- C++ -*-===//
 //
-// The only place that says how many bytes a collective sends. Propagation chooses between reshards by it, the scheduler
-// estimates times from it, and the reports count it. It is in this room because the kinds are, which both dialects
-// share. The runtime does not need it.
+// How many bytes a collective sends. Nothing else in the tree decides it: propagation chooses between reshards by it,
+// the scheduler estimates times from it, and reports count it. It is here because both dialects share the kinds. The
+// runtime does not need it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -3,6 +3,7 @@
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/plan.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "runtime/schema/program_names.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -23,7 +24,7 @@ std::optional<unsigned> meshplan::plan::batchDimOf(BlockArgument input) {
   if (!names)
     return std::nullopt;
   for (auto [dim, name] : llvm::enumerate(names.getAsRange<StringAttr>()))
-    if (name.getValue() == "batch")
+    if (name.getValue() == StringRef(program_names::batchDim))
       return dim;
   return std::nullopt;
 }

@@ -66,9 +66,9 @@ def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminat
 
     One body serves all instances: steps `when first` run only in the first one, and what they make is there for all
     until the last one frees it. Steps `when last` run only in the last one. The last one also runs steps `when
-    deferred` where they stand; those of an instance before it run in the next one, where a `sched.resume` is.
-    Accumulators have the values of their updates after every instance, or after what it has deferred; other updates and
-    outputs are those of the last one.
+    deferred`, at their own position; those of an earlier instance run in the next one, where a `sched.resume` is.
+    An accumulator has the value of its update after each instance and the steps that the instance has deferred; other
+    updates and outputs are those of the last one.
 
     A `guard` says what follows from the output `nonfinite`.
   }];

@@ -3,10 +3,10 @@
 // Rules have labels (P: names and numbers, L: lifetimes, T: tokens, W: instances) that reappear in
 // test/dialect/sched/program_verifier.mlir.
 //
-// A program is a list without branches, so one walk in order decides everything. All steps are walked, as of a program
-// that runs once. A program that a timeline runs several times is three lists: those of the first instance, of one
-// between the first and the last, as which all others are, and of the last. They are walked one after the other. What a
-// valid program guarantees to the runtime:
+// A program is a list without branches, so one walk in order decides everything. Of a program that runs once all steps
+// are walked. A program that a timeline runs several times has three lists of steps, which are walked one after the
+// other: those of the first instance, of an instance between the first and the last, and of the last; all instances
+// between are alike. What a valid program guarantees to the runtime:
 //
 //   P6, T1          all ranks start the same collectives and copies in the same order, and wait for each once
 //   L1, L2, L6      no value is used after it was freed or overwritten, or freed twice
@@ -15,7 +15,7 @@
 //   W1, W3, W4      the same holds in instances before the last one
 //   W2              of what outlives them, instances before the last one change accumulators only
 //   W6, W7, W8      what an instance defers is resumed, once, before its values are defined by the next one
-//   W9              what the first instance makes for all, none of the others changes, and the last one frees
+//   W9              what the first instance makes for all is changed by no other, and freed by the last
 //   W5              `when` means something
 //
 // What is not decided by the order of steps has verifiers of its own (program_rules.h).

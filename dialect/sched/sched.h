@@ -53,6 +53,9 @@ MeshOp getMesh(mlir::Operation *op);
 /// The first program of a role that runs on all ranks, or of `reference`; null without one.
 ProgramOp programOf(mlir::ModuleOp module, base::ProgramRole role);
 
+/// The target of a PeakAttr where no op runs: the outputs are taken.
+inline constexpr llvm::StringLiteral peakAtEnd = "end";
+
 /// The program that a plan is about: the training step if there is one, else the forward program; null without either.
 ProgramOp mainProgramOf(mlir::ModuleOp module);
 

@@ -3,6 +3,7 @@
 #include "runtime/artifact/meaning.h"
 
 #include "runtime/artifact/vector_range.h"
+#include "runtime/schema/loss_scale.h"
 #include "runtime/schema/rate_schedule.h"
 
 #include <algorithm>
@@ -227,14 +228,13 @@ Status verifyLoss(const artifact::Program &program) {
   return isOne ? Status() : corrupted("loss: output '", program.loss()->string_view(), "' is not one float");
 }
 
-/// The loss scale must return to a usable range: growth never shrinks it and backoff always does.
 Status verifyGuard(const artifact::Program &program) {
   const artifact::Guard *guard = program.guard();
   if (!guard)
     return Status();
   // With interval 0 the scale is constant, and growth and backoff are not used.
-  bool isScaled = guard->interval() == 0 || (guard->interval() > 0 && guard->growth() >= 1 && guard->backoff() > 0 &&
-                                             guard->backoff() < 1 && std::isfinite(guard->growth()));
+  bool isScaled =
+      guard->interval() == 0 || (guard->interval() > 0 && canChangeScale(guard->growth(), guard->backoff()));
   if (!isScaled)
     return corrupted("guard: a scale of the loss that grows by ", guard->growth(), " and falls by ", guard->backoff());
   const artifact::Port *port = findOutput(program, guard->output()->string_view());

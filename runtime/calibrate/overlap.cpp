@@ -88,7 +88,7 @@ private:
 };
 } // namespace
 
-static double bounded(double factor) { return std::clamp(factor, 1.0, Slowdowns::mostSlowdown); }
+static double bounded(double factor) { return std::clamp(factor, 1.0, cluster_keys::mostSlowdown); }
 
 Slowdowns meshplan::slowdownsOf(std::span<const OverlapTimes> rounds) {
   std::vector<double> concurrent, compute, progress;
@@ -100,10 +100,10 @@ Slowdowns meshplan::slowdownsOf(std::span<const OverlapTimes> rounds) {
   Slowdowns slowdowns;
   slowdowns.concurrent = bounded(medianOf(std::move(concurrent)));
   double done = medianOf(std::move(progress));
-  slowdowns.communication = done <= 0 ? Slowdowns::mostSlowdown : bounded(1 / done);
+  slowdowns.communication = done <= 0 ? cluster_keys::mostSlowdown : bounded(1 / done);
   // Operators lose at most the time that the gather would have taken alone for what it has done meanwhile. What is
   // measured beyond it is other load of the machine.
-  double most = done >= 1 ? Slowdowns::mostSlowdown : 1 / (1 - std::max(done, 0.0));
+  double most = done >= 1 ? cluster_keys::mostSlowdown : 1 / (1 - std::max(done, 0.0));
   slowdowns.compute = std::min(bounded(medianOf(std::move(compute))), bounded(most));
   return slowdowns;
 }

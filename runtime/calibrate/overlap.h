@@ -4,16 +4,14 @@
 #define MESHPLAN_RUNTIME_CALIBRATE_OVERLAP_H
 
 #include "runtime/comm/communicator.h"
+#include "runtime/schema/cluster_keys.h"
 
 #include <span>
 
 namespace meshplan {
 
-/// Factors by which operations take longer beside others, from 1 on; at most `mostSlowdown`, which also stands for a
-/// collective that does not move at all while its ranks compute.
+/// Factors by which operations take longer beside others: from 1 to cluster_keys::mostSlowdown.
 struct Slowdowns {
-  static constexpr double mostSlowdown = 100;
-
   double compute = 1;       ///< of operators while a collective is in flight
   double communication = 1; ///< of a collective while operators run
   double concurrent = 1;    ///< of two collectives at once

@@ -5,12 +5,14 @@
 #include "runtime/artifact/sharding.h"
 #include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
+#include "runtime/schema/program_names.h"
 
 namespace meshplan {
 
 static int64_t batchDimOf(const artifact::Value &value) {
   for (flatbuffers::uoffset_t dim = 0; dim < value.dims()->size(); ++dim)
-    if (const flatbuffers::String *name = value.dims()->Get(dim)->name(); name && name->string_view() == "batch")
+    if (const flatbuffers::String *name = value.dims()->Get(dim)->name();
+        name && name->string_view() == program_names::batchDim)
       return dim;
   return 0;
 }

@@ -17,6 +17,8 @@
 #include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
 #include "runtime/exec/numbers/nonfinite_weights.h"
+#include "runtime/schema/loss_scale.h"
+#include "runtime/schema/program_names.h"
 
 #include <cstring>
 #include <map>
@@ -94,7 +96,7 @@ StepCounters ProgramRunner::counters() const {
   counters.skipped = guard->skipped();
   counters.stepsInRow = guard->inRow();
   // A guard without a scale only counts skipped steps, and 0 stands for its missing scale.
-  if (last->numbers().find("loss_scale", last->steps()))
+  if (last->numbers().find(program_names::lossScale, last->steps()))
     counters.lossScale = guard->lossScale();
   return counters;
 }
@@ -114,13 +116,15 @@ Status ProgramRunner::resume(const StepCounters &counters) {
   return last->begin(counters.steps, 0);
 }
 
-double ProgramRunner::firstScale() const { return last->numbers().find("loss_scale", last->steps()).value_or(1); }
+double ProgramRunner::firstScale() const {
+  return last->numbers().find(program_names::lossScale, last->steps()).value_or(1);
+}
 
 Status ProgramRunner::setNumber(std::string_view name, double number) {
   MESHPLAN_RETURN_IF_ERROR(giveNumber(name, number));
   // A new scale restarts the count of good steps. The number of skipped steps stays, because the optimizer's bias
   // correction depends on it.
-  if (guard && name == "loss_scale")
+  if (guard && name == program_names::lossScale)
     guard.emplace(last->view().program().guard(), number,
                   StepCounters{.steps = last->steps(), .skipped = guard->skipped()});
   return Status();
@@ -183,12 +187,12 @@ Status ProgramRunner::setGuardedNumbers() {
   const artifact::Program &program = last->view().program();
   if (!program.guard())
     return Status();
-  std::optional<double> scale = last->numbers().find("loss_scale", last->steps());
+  std::optional<double> scale = last->numbers().find(program_names::lossScale, last->steps());
   if (!guard)
     // Not in `create`: the user may set the first scale before the first run.
     guard.emplace(program.guard(), scale.value_or(1));
   last->numbers().setSkipped(guard->skipped());
-  return scale ? giveNumber("loss_scale", guard->lossScale()) : Status();
+  return scale ? giveNumber(program_names::lossScale, guard->lossScale()) : Status();
 }
 
 static Expected<int64_t> readInteger(const Tensor &tensor) {

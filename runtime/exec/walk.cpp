@@ -155,7 +155,7 @@ Status Walk::begin(int64_t step, int64_t microbatch) {
   return Status();
 }
 
-/// True if the instance that runs has the step where it stands.
+/// True if the instance that runs has the step at its own position.
 bool Walk::runs(size_t index, bool isLast) const {
   bool isOfFirst = when[index] == artifact::When::first;
   return when[index] == artifact::When::always || (isOfFirst ? microbatchNumber == 0 : isLast);

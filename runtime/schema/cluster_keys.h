@@ -46,6 +46,8 @@ inline constexpr Key backend = "backend", link = "link", ranks = "ranks";
 // Of `overlap`.
 inline constexpr Key computeSlowdown = "compute_slowdown", communicationSlowdown = "communication_slowdown",
                      concurrentSlowdown = "concurrent_slowdown";
+/// The largest value of these. It also stands for a collective that does not move at all while its ranks compute.
+inline constexpr double mostSlowdown = 100;
 
 inline constexpr std::array<Key, 2> deviceKinds = {"cpu", "cuda"};
 inline constexpr std::array<Key, 3> backends = {"threads", "mpi", "nccl"};

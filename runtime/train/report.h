@@ -26,11 +26,11 @@ struct StepReport {
   std::vector<std::pair<std::string, double>> rates; ///< learning rates, by name of the setting
   int64_t samples = 0, tokens = 0;                   ///< of all ranks; 0 tokens: the inputs have none
   double seconds = 0;                                ///< of the whole iteration
-  double dataSeconds = 0;                            ///< thereof, to get the batch
-  std::optional<double> exposedSeconds;              ///< thereof exposed communication; nullopt: the host does not wait
-  double checkpointSeconds = 0;                      ///< thereof, for checkpoints
-  int64_t peakBytes = 0;                             ///< peak memory since the run began
-  int64_t nonfinite = 0;                             ///< non-finite elements of gradients; if any, nothing was changed
+  double dataSeconds = 0;                            ///< of these, to get the batch
+  std::optional<double> exposedSeconds; ///< of these, exposed communication; nullopt: the host does not wait
+  double checkpointSeconds = 0;         ///< of these, for checkpoints
+  int64_t peakBytes = 0;                ///< peak memory since the run began
+  int64_t nonfinite = 0;                ///< non-finite elements of gradients; if any, nothing was changed
 };
 
 struct EvaluationReport {

@@ -19,6 +19,7 @@
 #include "runtime/train/trainer.h"
 
 #include "runtime/base/format.h"
+#include "runtime/schema/program_names.h"
 #include "runtime/train/class_loss.h"
 #include "runtime/train/scalars.h"
 
@@ -174,7 +175,7 @@ Status Trainer::runStep() {
   // The last step is the most representative one for a trace: caches and connections are warm.
   MESHPLAN_RETURN_IF_ERROR(program.run(number == schedule.lastStep ? parts.trace : nullptr, norm.observer()));
   report.exposedSeconds = program.waitedSeconds() - waited;
-  report.lossScale = program.walk().numbers().find("loss_scale", number - 1);
+  report.lossScale = program.walk().numbers().find(program_names::lossScale, number - 1);
   MESHPLAN_RETURN_IF_ERROR(takeNumbers(report));
   // All ranks must save at the same step. A signal reaches them at different times, so they agree on it.
   MESHPLAN_RETURN_IF_ERROR(agree(report, isStopped));

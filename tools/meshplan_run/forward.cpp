@@ -2,6 +2,7 @@
 
 #include "runtime/base/names.h"
 #include "runtime/exec/shared_output.h"
+#include "runtime/schema/program_names.h"
 #include "tools/meshplan_run/rank_run.h"
 
 #include <iostream>
@@ -27,7 +28,7 @@ static Status report(const RunOptions &options, const Job &job, const Reports &r
 
 /// Notes that a model that was exported for training has active dropout here, which the user may not expect.
 static void noteDraws(const Job &job) {
-  bool draws = Settings(*job.program).find("seed", 0).has_value();
+  bool draws = Settings(*job.program).find(program_names::seed, 0).has_value();
   bool isForward = job.program->role() == artifact::ProgramRole::forward;
   if (draws && isForward && findProgram(job.artifact.schedule(), artifact::ProgramRole::eval))
     std::cerr << "meshplan-run: note: the model was exported for training, and draws random numbers as it does there; "

@@ -13,6 +13,7 @@
 #include "runtime/base/ending_signal.h"
 #include "runtime/checkpoint/integrity/last_intact.h"
 #include "runtime/checkpoint/load.h"
+#include "runtime/schema/program_names.h"
 #include "runtime/train/event_file.h"
 #include "runtime/train/failure_report.h"
 #include "runtime/train/json_log.h"
@@ -130,10 +131,11 @@ Status RankTraining::load() {
 
 /// Sets the seed of random operators, if the program has any.
 Status RankTraining::setSeed() {
-  bool isGiven = std::ranges::any_of(state.settings, [](const auto &each) { return each.first == "seed"; });
-  if (isGiven || !program.walk().numbers().find("seed", 0))
+  bool isGiven =
+      std::ranges::any_of(state.settings, [](const auto &each) { return each.first == program_names::seed; });
+  if (isGiven || !program.walk().numbers().find(program_names::seed, 0))
     return Status();
-  return program.setNumber("seed", static_cast<double>(inputs.seed));
+  return program.setNumber(program_names::seed, static_cast<double>(inputs.seed));
 }
 
 /// The number of steps done so far, if this run continues the folder and log of the previous one; 0 otherwise.

@@ -13,6 +13,7 @@
 #include "runtime/checkpoint/source.h"
 #include "runtime/dataset/data_words.h"
 #include "runtime/exec/initial/initial_feed.h"
+#include "runtime/schema/program_names.h"
 #include "runtime/train/evaluation.h"
 
 #include <algorithm>
@@ -139,7 +140,7 @@ Expected<CarriedSettings> meshplan::carriedSettings(const TrainInputs::Numbers &
   bool hasDynamicScale = program.guard() && program.guard()->interval() > 0;
   for (const auto &[name, number] : saved) {
     auto isSame = [&](const auto &each) { return each.first == name; };
-    if (std::ranges::any_of(given, isSame) || (hasDynamicScale && name == "loss_scale"))
+    if (std::ranges::any_of(given, isSame) || (hasDynamicScale && name == program_names::lossScale))
       continue;
     Settings known(program);
     std::ostringstream text;

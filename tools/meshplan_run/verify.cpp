@@ -3,6 +3,7 @@
 #include "runtime/artifact/vector_range.h"
 #include "runtime/comm/gather.h"
 #include "runtime/launch/placement.h"
+#include "runtime/schema/program_names.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/memory.h"
 #include "runtime/verify/rounding.h"
@@ -64,7 +65,7 @@ static Expected<std::vector<std::vector<Finding>>> gather(World &world, const st
 /// Fails if the program draws random numbers, because the reference would draw others.
 static Status checkDrawsNothing(const artifact::Program &verified) {
   for (const artifact::Setting &setting : elementsOf(verified.settings()))
-    if (setting.name()->string_view() == "seed")
+    if (setting.name()->string_view() == program_names::seed)
       return Status(StatusCode::unsupported,
                     "the model draws random numbers, and the reference would draw others; help: "
                     "export it in evaluation mode, after 'model.eval()'");
@@ -92,7 +93,8 @@ static Status verifyRank(RankRun &run, const Job &job, const RankFeeds &feeds, V
   MESHPLAN_RETURN_IF_ERROR(run.load(feeds));
   tell("running the program");
   // The reference's gradients are those of the unscaled loss.
-  if (Status status = run.program.setNumber("loss_scale", 1); !status.ok() && status.code() != StatusCode::notFound)
+  if (Status status = run.program.setNumber(program_names::lossScale, 1);
+      !status.ok() && status.code() != StatusCode::notFound)
     return status;
   RankCheck check(run.program, run.world, subjects);
   MESHPLAN_RETURN_IF_ERROR(check.run());

@@ -1,9 +1,9 @@
 //===- normalization.cpp - derivatives of softmax and norms ---------------===//
 //
 // Softmax has the derivative of ATen's own operator, from its result. Norms of rows have kernels of the runtime
-// (runtime/tensor/torch/kernels): PyTorch's read statistics that the forward pass would have to keep, and these compute
-// them again from the input. A batch norm with running statistics is linear in its input; one that computes statistics
-// of the batch is differentiated at run time.
+// (runtime/tensor/torch/kernels): PyTorch's read statistics that the forward pass would have to keep, and these
+// recompute them from the input. A batch norm with running statistics is linear in its input; one that computes
+// statistics of the batch is differentiated at run time.
 //
 //===----------------------------------------------------------------------===//
 

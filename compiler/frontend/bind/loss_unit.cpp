@@ -1,6 +1,7 @@
 //===- loss_unit.cpp - a loss that the plan redefines ----------------------===//
 
 #include "compiler/frontend/bind/context.h"
+#include "runtime/schema/program_names.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -49,7 +50,7 @@ LossUnit bind::bindLossUnit(const Context &context, const LossStatement &stateme
     return LossUnit::Model;
   }
   bool hasSamples = llvm::any_of(plan.inputs, [](const BoundInput &input) {
-    return llvm::any_of(input.dims, [](const BoundDim &dim) { return dim.name == "batch"; });
+    return llvm::any_of(input.dims, [](const BoundDim &dim) { return dim.name == program_names::batchDim; });
   });
   if (named->second == LossUnit::Sequence && !hasSamples)
     context.diagnostics

@@ -20,6 +20,7 @@
 #include "compiler/frontend/bind.h"
 #include "compiler/frontend/bind/context.h"
 #include "compiler/support/nearest.h"
+#include "runtime/schema/program_names.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -199,7 +200,7 @@ std::vector<BoundDim> ValueBinder::bindDims(const OutlineValue &value, llvm::Arr
 }
 
 std::optional<int64_t> ValueBinder::extentOfCall(const DimSyntax &dim, int64_t stated) {
-  int64_t calls = dim.name.text == "batch" ? plan.microbatches.calls() : 1;
+  int64_t calls = dim.name.text == program_names::batchDim ? plan.microbatches.calls() : 1;
   if (stated % calls == 0)
     return stated / calls;
   context.diagnostics
@@ -212,7 +213,7 @@ std::optional<int64_t> ValueBinder::extentOfCall(const DimSyntax &dim, int64_t s
 }
 
 void ValueBinder::reportExtent(const StatedDim &dim, int64_t actual, const std::string &source) {
-  int64_t calls = dim.syntax->name.text == "batch" ? plan.microbatches.calls() : 1;
+  int64_t calls = dim.syntax->name.text == program_names::batchDim ? plan.microbatches.calls() : 1;
   std::string wanted = std::to_string(*dim.extent), whole = std::to_string(*dim.extent * calls);
   if (calls == 1) {
     context.diagnostics

@@ -62,7 +62,7 @@ void SettingComparison::add(const Setting *before, const Setting *after) {
     return;
   const auto &[of, subject] = either.of;
   // Subjects with the same change are one entry: a new style for a layer changes a setting of 32 layers, and one line
-  // says so. Places are part of the key, because two statements that happen to have the same effect are two changes.
+  // says so. Locations are part of the key, because two statements that happen to have the same effect are two changes.
   std::vector<std::string> key{either.name, valueOf(before), placeOf(before), valueOf(after), placeOf(after)};
   if (of == Setting::Of::run)
     key.push_back("run");

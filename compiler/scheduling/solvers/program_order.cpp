@@ -11,8 +11,8 @@
 // memory that this costs:
 // - placeStarts() lets at most two gathers of a communicator run ahead;
 // - makeRoom() bounds the inputs that unfinished reductions keep alive.
-// Copies to and from the host start and are waited for like collectives. A collective that reads what another one
-// brings starts where the next one on the lane of that one does: placeFollowers().
+// Copies to and from the host start and are waited for like collectives. A collective whose input another collective
+// produces starts right before the next one on the lane of that other one: placeFollowers().
 //
 // A gather of parameters depends on nothing that the program computes, so it would start at the beginning. Prefetch
 // says when instead: placePrefetches().
@@ -40,7 +40,7 @@ public:
   explicit ProgramOrder(const Problem &problem)
       : problem(problem), producers(problem.producers()), startedBy(problem.operations.size()),
         startedBefore(problem.operations.size()), isPrefetched(problem.operations.size()),
-        isIssued(problem.operations.size()), places(problem.operations.size()), packs(problem.operations.size()),
+        isIssued(problem.operations.size()), startsAfter(problem.operations.size()), packs(problem.operations.size()),
         unpacks(problem.operations.size()) {}
 
   Solution solve();
@@ -61,11 +61,11 @@ private:
   std::vector<std::optional<unsigned>> producers;
   /// Collectives that start right after each operation.
   std::vector<llvm::SmallVector<unsigned, 1>> startedBy;
-  /// Gathers of parameters that start right before each operation, which is before they stand.
+  /// Gathers of parameters that start right before each operation, earlier than at their own position.
   std::vector<llvm::SmallVector<unsigned, 1>> startedBefore;
   std::vector<bool> isPrefetched, isIssued;
   /// For each collective, the operation after which it starts.
-  std::vector<std::optional<unsigned>> places;
+  std::vector<std::optional<unsigned>> startsAfter;
   /// For each collective, the operations that pack what it sends and unpack what it receives.
   std::vector<std::optional<unsigned>> packs, unpacks;
   /// For each reduction, the bytes of the buffers that only it still reads: its wait allows them to be freed. And the
@@ -165,10 +165,10 @@ void ProgramOrder::placePrefetches() {
     int64_t number = firstReadOf.size() - 1, ahead = problem.operations[gathers.front()].prefetch->ahead;
     if (number == 0 || ahead == 0)
       continue;
-    if (std::optional<unsigned> place = firstReadOf[std::max<int64_t>(0, number - ahead)])
+    if (std::optional<unsigned> position = firstReadOf[std::max<int64_t>(0, number - ahead)])
       for (unsigned gather : gathers)
-        if (*place < gather) {
-          startedBefore[*place].push_back(gather);
+        if (*position < gather) {
+          startedBefore[*position].push_back(gather);
           isPrefetched[gather] = true;
         }
   }
@@ -187,46 +187,47 @@ void ProgramOrder::placeStarts() {
     std::optional<unsigned> last;
     forEachBefore(index, [&](unsigned other) { last = std::max(last.value_or(0), other); });
     bool afterCompute = last && !problem.isAsynchronous(problem.operations[*last]);
-    unsigned place = afterCompute ? *last : index;
+    unsigned position = afterCompute ? *last : index;
     if (grows(problem, operation)) {
       auto &[lastButOne, previous] = growing[{operation.lane, operation.communicator.value_or(0)}];
-      place = std::max(place, lastButOne);
+      position = std::max(position, lastButOne);
       lastButOne = std::exchange(previous, index);
     }
-    startedBy[place].push_back(index);
-    places[index] = place;
+    startedBy[position].push_back(index);
+    startsAfter[index] = position;
   }
 }
 
-/// Moves up each collective that stands where it is because it waits for another one: a sum over pods of what is
-/// scattered inside a pod. It starts where the next collective on the lane of that one does, before it. By then that
-/// one is usually over, so that the wait for it costs nothing.
+/// Moves collectives whose input another collective produces, such as a sum over pods of what is scattered inside a
+/// pod. Such a collective would start right after the other one, and so wait for it. It is moved to where the next
+/// collective on the lane of the other one starts, and starts before that one: by then the other one is usually over,
+/// so that the wait costs nothing.
 void ProgramOrder::placeFollowers() {
   for (auto [index, operation] : llvm::enumerate(problem.operations)) {
-    if (places[index] != index || operation.blocking || grows(problem, operation))
+    if (startsAfter[index] != index || operation.blocking || grows(problem, operation))
       continue;
     std::optional<unsigned> first, lane; // after which all that it reads is issued, and the lane of the last of these
     forEachBefore(index, [&](unsigned other) {
-      unsigned place = places[other].value_or(other);
-      if (!first || place >= *first) {
-        first = place;
+      unsigned position = startsAfter[other].value_or(other);
+      if (!first || position >= *first) {
+        first = position;
         lane = problem.isAsynchronous(problem.operations[other]) ? std::optional(problem.operations[other].lane)
                                                                  : std::nullopt;
       }
     });
     if (!lane)
       continue;
-    auto startsNext = [&](unsigned place) {
-      return llvm::any_of(startedBy[place], [&](unsigned other) { return problem.operations[other].lane == *lane; });
+    auto startsNext = [&](unsigned position) {
+      return llvm::any_of(startedBy[position], [&](unsigned other) { return problem.operations[other].lane == *lane; });
     };
-    unsigned place = *first + 1;
-    while (place < index && !startsNext(place))
-      ++place;
-    if (place == index)
+    unsigned position = *first + 1;
+    while (position < index && !startsNext(position))
+      ++position;
+    if (position == index)
       continue;
     llvm::erase(startedBy[index], index);
-    startedBy[place].insert(startedBy[place].begin(), index);
-    places[index] = place;
+    startedBy[position].insert(startedBy[position].begin(), index);
+    startsAfter[index] = position;
   }
 }
 
@@ -270,8 +271,8 @@ void ProgramOrder::wait(unsigned index) {
     solution.steps.push_back({StepKind::run, *unpacks[index]});
 }
 
-/// Issues an operation earlier than it stands, after what it depends on: a conversion of the parameter, or its copy to
-/// the device.
+/// Issues an operation before its own position, after what it depends on: a conversion of the parameter, or its copy
+/// to the device.
 void ProgramOrder::issueWithWhatItNeeds(unsigned index) {
   if (isIssued[index])
     return;

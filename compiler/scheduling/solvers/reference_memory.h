@@ -17,9 +17,10 @@ namespace meshplan::scheduling {
 /// Answers for each operation of a problem with a memory limit whether it may be issued. Refers to the problem, to the
 /// reference, and to the tracker, in which it begins and ends operations and undoes that again.
 ///
-/// An answer is exact, but the rest of the reference is seldom walked for it. What is held at each position of the
-/// reference is known from the last walk. At a position that is still to come, it is now at most that, and what
-/// operations from later positions have made that were issued since: that these are over can only free more.
+/// An answer is exact, but the rest of the reference is seldom walked for it. The last walk has found how much is held
+/// at each position of the reference. Operations of later positions that were issued since have added what they made,
+/// and freed what they used. So at a position that is still to come, at most the sum of both is held: what the walk
+/// found, and what these operations made.
 class ReferenceMemory {
 public:
   ReferenceMemory(const Problem &problem, MemoryTracker &memory, llvm::ArrayRef<unsigned> reference);

@@ -9,6 +9,7 @@
 
 #include "compiler/sharding/record_support/attention_memory.h"
 #include "compiler/sharding/record_support/cost.h"
+#include "runtime/schema/kernel_blocks.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <algorithm>
 
@@ -16,11 +17,10 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// Rows of queries that share one additive mask.
-static constexpr int64_t blockRows = 512;
+using kernel_blocks::leastTileRows;
+using kernel_blocks::tileScores;
 
-/// Number of scores, and minimum number of rows, of a tile of the gradients.
-static constexpr int64_t tileScores = 1 << 17, leastTileRows = 32;
+static constexpr int64_t blockRows = kernel_blocks::attentionRows;
 
 std::optional<AttentionSizes> AttentionSizes::of(const CallView &call) {
   std::optional<unsigned> query = call.getOperand("query"), key = call.getOperand("key"),

@@ -13,6 +13,7 @@
 #include "compiler/sharding/record_support/local_args.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
+#include "runtime/schema/kernel_blocks.h"
 
 using namespace mlir;
 
@@ -57,17 +58,14 @@ static FactorRule classWeightRule(const CallView &call) {
   return builder.finish();
 }
 
-/// Elements that a sum of shifted logits processes at a time, at least a row.
-static constexpr int64_t blockElements = 1 << 16;
-
 /// The shifted logits of a block of rows. Half types are converted first.
 template <int64_t Flops> static OpCost shiftedCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType input = call.operands.front();
   cost.flops = Flops * input.getNumElements();
   int64_t elementBytes = plan::elementBytes(input.getElementType());
-  int64_t block =
-      std::min(input.getNumElements(), std::max(blockElements, input.getRank() > 1 ? input.getDimSize(1) : 1));
+  int64_t block = std::min(input.getNumElements(),
+                           std::max(kernel_blocks::rowElements, input.getRank() > 1 ? input.getDimSize(1) : 1));
   cost.workspaceBytes = block * (elementBytes < 4 ? 8 : elementBytes);
   return cost;
 }

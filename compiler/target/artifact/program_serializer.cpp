@@ -479,7 +479,7 @@ LogicalResult ProgramSerializer::addStep(Operation &step) {
       .Case([&](sched::SliceOp slice) { return addSlice(slice), success(); })
       .Case([&](sched::FreeOp free) { return addFree(free), success(); })
       .Case([&](sched::ResumeOp resume) { return addResume(resume), success(); })
-      .Default([](Operation *other) { return other->emitOpError("has no place in the artifact"); });
+      .Default([](Operation *other) { return other->emitOpError("cannot be written to the artifact"); });
 }
 
 FailureOr<std::unique_ptr<artifact::ProgramT>> ProgramSerializer::serialize() {

@@ -7,6 +7,7 @@
 #include "compiler/sharding/record_support/attention_memory.h"
 #include "compiler/transforms/differentiate/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/schema/kernel_blocks.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_KEEPATTENTIONRESULTS
@@ -19,14 +20,13 @@ using namespace meshplan::plan;
 
 /// Mirrors hasDeviceKernel (runtime/tensor/torch/kernels/device_attention.h) for the forward call and its gradients.
 static bool hasDeviceKernel(const CallView &call) {
-  constexpr int64_t mostSize = 256, sizeStep = 8;
   std::optional<AttentionSizes> sizes = AttentionSizes::of(call);
   if (!sizes || call.getOperand("mask") || call.getOperand("key_mask") || call.getFloat("softcap", 0) != 0 ||
       call.getFloat("dropout", 0) != 0)
     return false;
   bool isCounted = call.getBool("causal", false) || call.getInt("window", 0) > 0;
-  return sizes->elementBytes == 2 && sizes->size == sizes->valueSize && sizes->size % sizeStep == 0 &&
-         sizes->size <= mostSize && (!isCounted || sizes->rows == sizes->keys);
+  return sizes->elementBytes == 2 && kernel_blocks::isFusedHeadSize(sizes->size, sizes->valueSize) &&
+         (!isCounted || sizes->rows == sizes->keys);
 }
 
 /// The forward call of the same attention, or null.

@@ -3,6 +3,7 @@
 #include "compiler/transforms/differentiate/numeric_guard.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/settings.h"
+#include "runtime/schema/program_names.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -16,7 +17,7 @@ void NumericGuard::scaleLoss() {
   if (!scale)
     return;
   double initial = scale.getInitial().getValueAsDouble();
-  scaleSetting = settingArgument(step, "loss_scale", initial, /*isPlaced=*/true, precision.getLoc());
+  scaleSetting = settingArgument(step, program_names::lossScale, initial, /*isPlaced=*/true, precision.getLoc());
   // Every gradient is linear in the gradient of the loss, so one multiplication scales all of them.
   CallOp seed;
   step.walk([&](CallOp call) {

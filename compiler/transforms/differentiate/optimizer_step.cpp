@@ -21,6 +21,7 @@
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/settings.h"
+#include "runtime/schema/program_names.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -115,8 +116,8 @@ void OptimizerStep::reduce(Update &update) {
   Value addend = convertedWhereMade(match ? match.getGradient() : update.gradient, stated.value_or(changed));
   DataOp data = dataOf(update.parameter);
   // By default the loss contains the division by the number of ranks, so addends are small before they are summed. With
-  // `average after collective` it is undone for the sum and follows it, so that results round where those of frameworks
-  // do that divide last.
+  // `average after collective` the addends are multiplied by this number, and their sum is divided by it: rounding is
+  // then that of frameworks that divide last.
   std::optional<uint64_t> ranks = data ? data.getAverageAfter() : std::nullopt;
   if (ranks)
     addend = times(addend, static_cast<double>(*ranks), data.getLoc());
@@ -283,7 +284,7 @@ void OptimizerStep::addCommon(StepCall &call) {
 }
 
 /// Skipped steps do not count.
-Value OptimizerStep::stepNumber() { return setting(nonfinite ? "optimizer.step" : "step", 1); }
+Value OptimizerStep::stepNumber() { return setting(nonfinite ? program_names::optimizerStep : program_names::step, 1); }
 
 void OptimizerStep::change(const Update &update) {
   if (statement.getKind() == OptimizerKind::sgd)

@@ -26,6 +26,7 @@
 #include "dialect/plan/step_call.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "runtime/schema/program_names.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_PLACEMICROBATCHES
@@ -209,7 +210,7 @@ void MeanPlacer::numberDraws() {
       calls.push_back(call);
   });
   for (CallOp call : calls) {
-    Value microbatch = settingArgument(step, "microbatch", 0, /*isPlaced=*/true, statement.getLoc());
+    Value microbatch = settingArgument(step, program_names::microbatch, 0, /*isPlaced=*/true, statement.getLoc());
     Builder builder(step.getContext());
     NamedAttrList args(call.getArgs());
     args.set("microbatch", OperandRefAttr::get(step.getContext(), call.getNumOperands()));

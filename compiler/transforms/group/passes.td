@@ -52,7 +52,7 @@ def LayOutBuffers : Pass<"plan-lay-out-buffers", "::mlir::ModuleOp"> {
 
     ```mlir
     func.func @step(..., %a: tensor<4xf32, ...> {plan.kind = #plan.kind<accumulator>, plan.names = ["w.gradient"],
-        plan.scratch, plan.storage = {name = "gradients from w", position = 0}}) {
+        plan.scratch, plan.storage = #plan.storage<name = "gradients from w", position = 0>}) {
       %0 = plan.reduce_scatter %g [#plan.axis<"dp">] : ... -> ... into %a : ...
     ```
   }];

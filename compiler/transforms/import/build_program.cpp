@@ -14,6 +14,7 @@
 #include "dialect/plan/updates.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "runtime/schema/program_names.h"
 #include <set>
 #include <string>
 
@@ -225,7 +226,7 @@ void ProgramBuilder::checkSize(const std::string &input, size_t number, const Bo
     axes += (axes.empty() ? "" : ", ") + meshAxis.name + " = " + std::to_string(meshAxis.size);
   }
   // The extent of a batch is that of one microbatch.
-  const char *where = dim.name == "batch" && bound.microbatches.calls() > 1 ? " in a microbatch" : "";
+  const char *where = dim.name == program_names::batchDim && bound.microbatches.calls() > 1 ? " in a microbatch" : "";
   if (!dim.axes.empty() && dim.extent < shards)
     diagnostics
         .error(dim.range, "dim " + (dim.name.empty() ? std::to_string(number) : "'" + dim.name + "'") + " of input '" +

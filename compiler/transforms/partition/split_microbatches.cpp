@@ -26,6 +26,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "runtime/schema/program_names.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_SPLITMICROBATCHES
@@ -191,7 +192,7 @@ Value SweepMaker::takeMicrobatch(Operation *op, Value whole, int64_t dim, Ranked
   args.set("index", OperandRefAttr::get(builder.getContext(), 1));
   args.set("dim", builder.getI64IntegerAttr(dim));
   args.set("count", builder.getI64IntegerAttr(count));
-  Value index = settingArgument(function, "microbatch", 0, /*isPlaced=*/true, function.getLoc());
+  Value index = settingArgument(function, program_names::microbatch, 0, /*isPlaced=*/true, function.getLoc());
   return CallOp::create(here, op->getLoc(), TypeRange(type), builder.getStringAttr("meshplan.take_microbatch"),
                         ValueRange{whole, index}, args.getDictionary(builder.getContext()), StringAttr(), UnitAttr())
       .getResult(0);

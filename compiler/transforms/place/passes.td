@@ -44,10 +44,10 @@ def PlaceInit : Pass<"plan-place-init", "::mlir::ModuleOp"> {
     `xavier` uses the sum of both fans, which is the same).
 
     ```mlir
-    func.func @forward(%x: tensor<4x8xf32>, %w: tensor<16x8xf32> {plan.init = {kind = "kaiming_uniform", fan = "in", gain = 1.0, ...}}) {
+    func.func @forward(%x: tensor<4x8xf32>, %w: tensor<16x8xf32> {plan.init = #plan.init_rule<rule = kaiming_uniform, gain = 1.0, fan = in, ...>}) {
       %y = plan.call "aten.linear.default"(%x, %w) ...
     // becomes
-    func.func @forward(%x: tensor<4x8xf32>, %w: tensor<16x8xf32> {plan.init = {kind = "uniform", low = -0.612, high = 0.612}}) {
+    func.func @forward(%x: tensor<4x8xf32>, %w: tensor<16x8xf32> {plan.init = #base.init<kind = uniform, low = -0.612, high = 0.612>}) {
     ```
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];

@@ -103,16 +103,16 @@ sched::PeakAttr describePeak(func::FuncOp function, const ProjectedFunction &pro
     bool isPart = projection.partOf(*producers[buffer]) != nullptr;
     list.add({(isPart ? "part of " : "buffer of ") + moved.what, moved.module}, 1, bytes);
   }
-  Described place{"end", ""};
+  Described peak{sched::peakAtEnd.str(), ""};
   if (held.operation) {
-    place = describe(*projection.operations[*held.operation].front());
+    peak = describe(*projection.operations[*held.operation].front());
     scheduling::Copy copy = projection.problem.operations[*held.operation].copy;
     constexpr StringRef beforeWhat[] = {"", "pack for ", "unpack of ", "join of parts of ", "rows for "}; // by Copy
-    place.what = (beforeWhat[static_cast<size_t>(copy)] + place.what).str();
+    peak.what = (beforeWhat[static_cast<size_t>(copy)] + peak.what).str();
   }
   // Temporaries have no name in the model, so they are listed under the op that needs them.
-  list.add({"workspace of " + place.what, place.module}, 1, held.workspace);
-  return list.at(place, function.getContext());
+  list.add({"workspace of " + peak.what, peak.module}, 1, held.workspace);
+  return list.at(peak, function.getContext());
 }
 
 /// Calls `visit` for every tensor that a program holds on the device from start to end.

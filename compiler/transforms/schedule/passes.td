@@ -9,11 +9,12 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
   let summary = "schedule the steps of every rank: plan -> sched";
   let description = [{
     Turns every function of a partitioned program into a `sched.program`. The solver that `solver` names decides the
-    order of its steps, within the peak memory of the solver `program`, and which collectives of a `plan.mergeable` set
-    become one, and which products and collectives are split into parts. A collective becomes a start on the stream of its communicator, and a wait before its first use; values
-    are freed after their last use. The schedule is verified before it is written. There is one communicator for each
-    distinct list of axes. Durations are estimated for a cluster (compiler/cluster). A function of the role `reference`
-    runs on one rank, every other function on all ranks.
+    order of its steps within the peak memory of the solver `program`. It also decides which collectives of a
+    `plan.mergeable` set are merged, and which products and collectives are split, into at most `parts` parts. A
+    collective becomes a start on the stream of its communicator, and a wait before its first use; values are freed
+    after their last use. The schedule is verified before it is written. There is one communicator for each distinct
+    list of axes. Durations are estimated for a cluster (compiler/cluster). A function of the role `reference` runs on
+    one rank, every other function on all ranks.
 
     ```mlir
     %1 = plan.all_reduce %0 [#plan.axis<"tp">] : ...

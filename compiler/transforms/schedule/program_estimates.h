@@ -9,8 +9,8 @@
 
 namespace meshplan {
 
-/// The resources that a sched.program states. Computed from the solution that is written: what is
-/// reported is what is executed.
+/// The resources that a sched.program states. Computed from the solution that is written: what is reported is what is
+/// executed.
 struct ProgramEstimates {
   sched::MemoryAttr memory; ///< of all instances together
   sched::TimeAttr time;     ///< the sum over all instances

@@ -75,12 +75,21 @@ static llvm::Error holdForAll(const scheduling::Instances &instances, scheduling
   return scheduling::verify(unrolled.problem, unrolled.solution);
 }
 
+namespace {
+/// What all functions of a module are scheduled with.
+struct Target {
+  const Cluster &cluster;
+  const scheduling::NamedSolver &solver;
+  int64_t mostParts; ///< into which a product may be split
+};
+} // namespace
+
 /// Solves one function and writes its program. `last` is the function before it. Appends its times to `times`, if that
 /// is not null.
-static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function, const Cluster &cluster,
-                                      const scheduling::NamedSolver &solver, int64_t mostParts, LayoutTable &layouts,
-                                      CommunicatorTable &communicators, std::optional<Solved> &last,
-                                      std::vector<ProgramTimes> *times) {
+static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function, const Target &target,
+                                      LayoutTable &layouts, CommunicatorTable &communicators,
+                                      std::optional<Solved> &last, std::vector<ProgramTimes> *times) {
+  const Cluster &cluster = target.cluster;
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitError() << "cannot be scheduled: it has " << function.getBody().getBlocks().size()
                                 << " blocks, must have one";
@@ -89,11 +98,11 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
     return failure();
   addMergeables(function, *projection, cluster, layouts);
   // The reference is what other programs are compared with, so nothing of it is changed.
-  if (mostParts > 1 && plan::roleOf(function) != base::ProgramRole::reference)
-    addSplittables(function, *projection, mostParts, cluster, layouts);
+  if (target.mostParts > 1 && plan::roleOf(function) != base::ProgramRole::reference)
+    addSplittables(function, *projection, target.mostParts, cluster, layouts);
   if (!last || last->problem != projection->problem) {
     scheduling::Problem problem = projection->problem;
-    llvm::Expected<scheduling::Solution> solution = solve(projection->problem, solver);
+    llvm::Expected<scheduling::Solution> solution = solve(projection->problem, target.solver);
     if (!solution)
       return function.emitError() << "cannot be scheduled: " << llvm::toString(solution.takeError());
     last = Solved{std::move(problem), std::move(*solution), projection->problem.memoryLimit};
@@ -108,7 +117,7 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
   if (llvm::Error error = holdForAll(instances, projection->problem))
     return function.emitError() << "cannot be scheduled: " << llvm::toString(std::move(error));
   // Program order is the order in which the plan is written.
-  if (plan::roleOf(function) == base::ProgramRole::step && solver.solve != scheduling::programOrder)
+  if (plan::roleOf(function) == base::ProgramRole::step && target.solver.solve != scheduling::programOrder)
     if (llvm::Error error = scheduling::defer(instances))
       return function.emitError() << "cannot be scheduled: " << llvm::toString(std::move(error));
   std::vector<scheduling::InstanceTimes> instanceTimes = scheduling::simulate(instances);
@@ -238,9 +247,10 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
         allRanks.addRankClasses(function);
     std::optional<Solved> last;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    Target target{*cluster, *found, parts};
     for (func::FuncOp function : functions) {
       LayoutTable &layouts = plan::roleOf(function) == base::ProgramRole::reference ? oneRank : allRanks;
-      if (failed(scheduleFunction(builder, function, *cluster, *found, parts, layouts, communicators, last, times)))
+      if (failed(scheduleFunction(builder, function, target, layouts, communicators, last, times)))
         return signalPassFailure();
     }
     builder.setInsertionPoint(mesh);

@@ -23,19 +23,19 @@ static std::string operatorOf(Operation *op) {
   return op->getName().stripDialect().str();
 }
 
-static PlanPlace placeOf(Operation *op) {
-  FileLineColRange place = sched::getPlanLocation(op->getLoc());
-  if (!place)
+static PlanLocation locationOf(Operation *op) {
+  FileLineColRange location = sched::getPlanLocation(op->getLoc());
+  if (!location)
     return {};
-  return {place.getFilename().str(), place.getStartLine(), place.getStartColumn(), place.getEndColumn()};
+  return {location.getFilename().str(), location.getStartLine(), location.getStartColumn(), location.getEndColumn()};
 }
 
 /// "p.plan:12:5 data dp", without the folder of the plan, as the artifact has it.
-static std::string statementOf(Operation *op, const PlanPlace &place) {
-  if (place.file.empty())
+static std::string statementOf(Operation *op, const PlanLocation &location) {
+  if (location.file.empty())
     return "";
-  std::string text = llvm::sys::path::filename(place.file).str() + ":" + std::to_string(place.line) + ":" +
-                     std::to_string(place.column);
+  std::string text = llvm::sys::path::filename(location.file).str() + ":" + std::to_string(location.line) + ":" +
+                     std::to_string(location.column);
   auto cause = op->getAttrOfType<StringAttr>("cause");
   return cause && !cause.empty() ? text + " " + cause.str() : text;
 }
@@ -46,9 +46,9 @@ static TimedOperation describe(const ProjectedFunction &projection, unsigned ind
   ArrayRef<Operation *> ops = projection.operations[index];
   Operation *first = ops.front();
   TimedOperation timed;
-  timed.place = placeOf(first);
+  timed.location = locationOf(first);
   timed.label.direction = stringifyDirection(parts.directionOf(first)).str();
-  timed.label.statement = statementOf(first, timed.place);
+  timed.label.statement = statementOf(first, timed.location);
   if (auto module = first->getAttrOfType<StringAttr>("module"))
     timed.label.module = module.str();
   timed.label.what = operatorOf(first);
@@ -127,7 +127,7 @@ static ProgramTimes timesOfInstance(func::FuncOp function, const ProjectedFuncti
     timed.time = timeline.operations[index];
     timed.exposed = timeline.exposed[index];
     timed.wait = timeline.waits[index];
-    times.trains |= timed.label.direction == "backward";
+    times.trains |= timed.label.direction == stringifyDirection(base::Direction::backward);
     position[index] = times.operations.size();
     times.operations.push_back(std::move(timed));
     auto call = dyn_cast<plan::CallOp>(projection.operations[index].front());

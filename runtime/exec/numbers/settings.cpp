@@ -3,7 +3,8 @@
 #include "runtime/exec/numbers/settings.h"
 
 #include "runtime/artifact/vector_range.h"
-#include "runtime/exec/numbers/step_guard.h"
+#include "runtime/schema/loss_scale.h"
+#include "runtime/schema/program_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,9 +12,6 @@
 #include <numbers>
 
 using namespace meshplan;
-
-static constexpr std::string_view stepName = "step", seedName = "seed", microbatchName = "microbatch",
-                                  optimizerStepName = "optimizer.step", lossScaleName = "loss_scale";
 
 /// Falls from 1 at p = 0 to 0 at p = 1.
 static double descent(artifact::RateKind kind, double p) {
@@ -50,9 +48,9 @@ static Status checkWhole(std::string_view name, double number, int64_t least, in
 
 /// Checks what a plan may specify.
 static Status checkRate(std::string_view name, double number) {
-  if (name == lossScaleName && !isLossScale(number))
-    return Status::error(StatusCode::invalid, "the setting 'loss_scale' is ", number,
-                         ", it must be a number from 1.2e-38 to 8.5e37");
+  if (name == program_names::lossScale && !isLossScale(number))
+    return Status::error(StatusCode::invalid, "the setting 'loss_scale' is ", number, ", it must be a number ",
+                         lossScaleRange);
   if (std::isfinite(number) && number >= 0)
     return Status();
   return Status::error(StatusCode::invalid, "the setting '", name, "' is ", number,
@@ -64,27 +62,27 @@ Status Settings::set(std::string_view name, double number) {
   bool countsSteps = false;
   for (const artifact::Setting &setting : elementsOf(program.settings())) {
     std::string_view known = setting.name()->string_view();
-    if (known == microbatchName)
+    if (known == program_names::microbatch)
       continue;
     // A learning rate with a schedule depends on the step, so "step" can be set too.
-    bool isStep = known == stepName || known == optimizerStepName;
+    bool isStep = known == program_names::step || known == program_names::optimizerStep;
     countsSteps |= isStep || setting.schedule();
     if (isStep)
       continue;
     if (known == name) {
-      MESHPLAN_RETURN_IF_ERROR(name == seedName ? checkWhole(name, number, 0, 53) : checkRate(name, number));
+      MESHPLAN_RETURN_IF_ERROR(name == program_names::seed ? checkWhole(name, number, 0, 53) : checkRate(name, number));
       given.insert_or_assign(std::string(name), number);
       return Status();
     }
     names += (names.empty() ? "" : ", ") + std::string(known);
   }
-  if (countsSteps && name == stepName) {
+  if (countsSteps && name == program_names::step) {
     MESHPLAN_RETURN_IF_ERROR(checkWhole(name, number, 1, 31));
     firstStep = static_cast<int64_t>(number);
     return Status();
   }
   if (countsSteps)
-    names += (names.empty() ? "" : ", ") + std::string(stepName);
+    names += (names.empty() ? "" : ", ") + std::string(program_names::step);
   return Status::error(StatusCode::notFound, "the program has no setting '", name, "'; it has ",
                        names.empty() ? "none" : names);
 }
@@ -92,12 +90,12 @@ Status Settings::set(std::string_view name, double number) {
 double Settings::numberAt(const artifact::Setting &setting, int64_t step) const {
   std::string_view name = setting.name()->string_view();
   step += firstStep - 1;
-  if (name == stepName)
+  if (name == program_names::step)
     return static_cast<double>(step + 1);
   // A skipped step does not update the optimizer's averages, so its bias correction must not count it.
-  if (name == optimizerStepName)
+  if (name == program_names::optimizerStep)
     return static_cast<double>(step + 1 - skipped);
-  if (name == microbatchName)
+  if (name == program_names::microbatch)
     return static_cast<double>(microbatch);
   auto own = given.find(name);
   double number = own == given.end() ? setting.number() : own->second;

@@ -2,15 +2,12 @@
 
 #include "runtime/exec/numbers/step_guard.h"
 
+#include "runtime/schema/loss_scale.h"
+
 #include <algorithm>
 #include <cmath>
 
 using namespace meshplan;
-
-bool meshplan::isLossScale(double number) {
-  auto scale = static_cast<float>(number);
-  return number > 0 && std::isnormal(scale) && std::isnormal(1 / scale);
-}
 
 StepGuard::StepGuard(const artifact::Guard *guard, double scale, const StepCounters &counters)
     : guard(guard), scale(scale), skippedSteps(counters.skipped), stepsInRow(counters.stepsInRow) {

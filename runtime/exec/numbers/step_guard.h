@@ -15,9 +15,6 @@
 
 namespace meshplan {
 
-/// True if f32 holds both the scale and its inverse as normal numbers; gradients are multiplied by both.
-bool isLossScale(double number);
-
 /// How far a training has come. The numbers of the next step follow from these.
 struct StepCounters {
   int64_t steps = 0;      ///< steps that have run, including those that changed nothing

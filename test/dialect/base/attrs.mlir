@@ -18,7 +18,7 @@
 // CHECK-SAME: n = [#base.role<forward>, #base.role<step>, #base.role<eval>, #base.role<reference>]
 // CHECK-SAME: o = [#base.rate_schedule<kind = constant>, #base.rate_schedule<kind = linear, steps = 8>, #base.rate_schedule<kind = wsd, steps = 8, decay = 2>]
 // CHECK-SAME: p = [#base.instance<@count0, 0>, #base.instance<@step, 1>]
-// CHECK-SAME: q = [#base<when always>, #base<when last>, #base<when deferred>]
+// CHECK-SAME: q = [#base<when always>, #base<when last>, #base<when deferred>, #base<when first>]
 // CHECK-SAME: r = [#base.direction<forward>, #base.direction<backward>, #base.direction<update>]
 // CHECK-SAME: s = [#base.purpose<activations>, #base.purpose<parameters>, #base.purpose<gradients>, #base.purpose<optimizer>]
 // CHECK-SAME: t = [#base<collective all_gather>, #base<collective reduce_scatter>, #base<collective all_reduce>, #base<collective all_to_all>]
@@ -33,7 +33,7 @@ module attributes {test.attr = {
   m = #base.init<kind = normal, mean = 0.0, std = 1.0>,
   n = [#base.role<forward>, #base.role<step>, #base.role<eval>, #base.role<reference>],
   o = [#base.rate_schedule<kind = constant>, #base.rate_schedule<kind = linear, steps = 8>, #base.rate_schedule<kind = wsd, steps = 8, decay = 2>],
-  p = [#base.instance<@count0, 0>, #base.instance<@step, 1>], q = [#base<when always>, #base<when last>, #base<when deferred>],
+  p = [#base.instance<@count0, 0>, #base.instance<@step, 1>], q = [#base<when always>, #base<when last>, #base<when deferred>, #base<when first>],
   r = [#base.direction<forward>, #base.direction<backward>, #base.direction<update>],
   s = [#base.purpose<activations>, #base.purpose<parameters>, #base.purpose<gradients>, #base.purpose<optimizer>],
   t = [#base<collective all_gather>, #base<collective reduce_scatter>, #base<collective all_reduce>, #base<collective all_to_all>],
@@ -171,6 +171,13 @@ module attributes {test.attr = #base.instance<@step, -1>} {}
 // expected-error @below {{expected ::meshplan::base::When to be one of: always, last, deferred, first}}
 // expected-error @below {{failed to parse Base_WhenAttr parameter 'value' which is to be a `::meshplan::base::When`}}
 module attributes {test.attr = #base<when middle>} {}
+
+// -----
+
+// The values of #base.collective
+// expected-error @below {{expected ::meshplan::base::CollectiveKind to be one of: all_gather, reduce_scatter, all_reduce, all_to_all, permute}}
+// expected-error @below {{failed to parse Base_CollectiveKindAttr parameter 'value' which is to be a `::meshplan::base::CollectiveKind`}}
+module attributes {test.attr = #base<collective gather>} {}
 
 // -----
 

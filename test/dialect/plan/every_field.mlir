@@ -236,6 +236,11 @@ func.func @f(%x: tensor<2xf32>) {
 
 // -----
 
+// expected-error @below {{'plan.data' op attribute 'gather_in_step' failed to satisfy constraint: unit attribute}}
+"plan.data"() {shard = #plan<data_stage replicated>, axes = [], bucket = 0, prefetch = 0, text = "t", overlap_gradients = unit, reduce_each = unit, average_after = 1, offload_parameters = unit, offload_optimizer = unit, contiguous_parameters = unit, contiguous_gradients = unit, register_buffers = unit, gather_in_step = "wrong"} : () -> ()
+
+// -----
+
 // expected-error @below {{'plan.microbatches' op attribute 'count' failed to satisfy constraint: 64-bit signless integer attribute}}
 "plan.microbatches"() {count = "wrong", mean = unit} : () -> ()
 

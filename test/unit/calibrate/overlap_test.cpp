@@ -32,7 +32,7 @@ TEST(Slowdowns, BothShareTheirTime) {
 
 TEST(Slowdowns, AGatherThatDoesNotMoveCostsNothing) {
   Slowdowns slowdowns = slowdownsOf(besideEachOther(3, 4));
-  EXPECT_DOUBLE_EQ(slowdowns.communication, Slowdowns::mostSlowdown);
+  EXPECT_DOUBLE_EQ(slowdowns.communication, cluster_keys::mostSlowdown);
   EXPECT_DOUBLE_EQ(slowdowns.compute, 1) << "what is lost is other load";
 }
 

@@ -53,7 +53,7 @@ private:
   }
 
   /// What is issued, then the operation, then the rest of the reference, one after the other. The operations before
-  /// the rest fit where they stand, because others are not in flight.
+  /// the rest fit at their own positions, because others are not in flight.
   bool fitsWith(unsigned operation) const {
     std::vector<unsigned> order = issued;
     order.push_back(operation);

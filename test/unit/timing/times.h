@@ -44,7 +44,7 @@ inline std::vector<ProgramTimes> exampleTimes() {
   pass.operations = {computing("aten.mm.default", "model.layers.0.mlp", 0, 300),
                      collective("parameters", "dp", 0, 500, 200), computing("aten.view.default", "", 500, 500),
                      computing("aten.relu.default", "", 500, 800)};
-  pass.operations[1].place = {"p.plan", 5, 3, 10};
+  pass.operations[1].location = {"p.plan", 5, 3, 10};
   pass.operations[1].windowEnd = 1;
   pass.computed = {0, 2, 3};
   pass.makespan = 1000;

@@ -1,27 +1,17 @@
 //===- loss_scale.cpp - the loss scale of 16-bit gradients ----------------===//
 //
-// The scale multiplies gradients in f32 and is divided out again, so it and its inverse must be normal numbers of f32.
 // Numbers that the block leaves out are those of torch.amp.GradScaler.
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/schema/loss_scale.h"
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/number_text.h"
-
-#include <cmath>
 
 using namespace meshplan;
 using namespace meshplan::bind;
 
 namespace {
-
-/// True if the scale and its inverse are normal numbers of f32, so that gradients can be scaled and unscaled.
-bool fitsFloat32(double scale) {
-  auto narrow = static_cast<float>(scale);
-  return std::isnormal(narrow) && std::isnormal(1 / narrow);
-}
-
-constexpr char scaleRange[] = "from 1.2e-38 to 8.5e37, so that it and its inverse are numbers of f32";
 
 /// A number of `loss_scale dynamic { ... }` and its valid range.
 struct NumberRule {
@@ -32,8 +22,8 @@ struct NumberRule {
 };
 
 const NumberRule scaleRules[] = {
-    {"initial", &BoundLossScale::initial, [](double number) { return number > 0 && fitsFloat32(number); }, scaleRange},
-    {"growth", &BoundLossScale::growth, [](double number) { return number > 1 && fitsFloat32(number); },
+    {"initial", &BoundLossScale::initial, isLossScale, lossScaleRange},
+    {"growth", &BoundLossScale::growth, [](double number) { return number > 1 && isLossScale(number); },
      "above 1 that f32 holds"},
     {"backoff", &BoundLossScale::backoff, [](double number) { return number > 0 && number < 1; }, "between 0 and 1"},
 };
@@ -86,8 +76,8 @@ OptionRule bind::lossScaleRule(const Context &context, BoundPrecision &precision
     if (singleWord(option) == "dynamic") {
       readDynamic(context, option, scale);
     } else if (std::optional<double> number = singleNumber(option); number && !option.hasBlock) {
-      if (!(*number > 0) || !fitsFloat32(*number))
-        context.diagnostics.error(singleOperand(option)->range, std::string("the scale is a number ") + scaleRange +
+      if (!isLossScale(*number))
+        context.diagnostics.error(singleOperand(option)->range, std::string("the scale is a number ") + lossScaleRange +
                                                                     ", and this is " + numberText(*number));
       scale.initial = *number;
     } else {

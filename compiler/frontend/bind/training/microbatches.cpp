@@ -1,6 +1,7 @@
 //===- microbatches.cpp - splitting the batch into microbatches ------------===//
 
 #include "compiler/frontend/bind/training/training.h"
+#include "runtime/schema/program_names.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -27,7 +28,7 @@ std::vector<const BoundDim *> findBatches(const Context &context, const BoundPla
   std::vector<const BoundDim *> batches;
   for (const BoundInput &input : plan.inputs)
     for (const BoundDim &dim : input.dims)
-      if (dim.name == "batch")
+      if (dim.name == program_names::batchDim)
         batches.push_back(&dim);
   llvm::stable_sort(batches, [&](const BoundDim *left, const BoundDim *right) {
     return shardsOf(context, *left) > shardsOf(context, *right);
@@ -123,7 +124,7 @@ static void checkLossUnit(const Context &context, const BoundPlan &plan) {
 /// Checks that the samples of one call of the model are along one dim.
 static void checkBatchDims(const Context &context, const BoundPlan &plan) {
   for (const BoundInput &input : plan.inputs) {
-    auto isBatch = [](const BoundDim &dim) { return dim.name == "batch"; };
+    auto isBatch = [](const BoundDim &dim) { return dim.name == program_names::batchDim; };
     if (llvm::count_if(input.dims, isBatch) > 1)
       context.diagnostics
           .error(input.range, "input '" + context.model.inputs[input.input].name +

@@ -6,13 +6,11 @@
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
+#include "runtime/schema/kernel_blocks.h"
 
 using namespace mlir;
 
 namespace meshplan {
-
-/// Elements of the rows that a kernel computes at a time on a CPU (runtime/tensor/torch/kernels/accumulation.h).
-static constexpr int64_t normBlockElements = 1 << 16;
 
 /// The call with the index of the first element that the rank holds of a divided dim of an operand.
 static LocalCall withOffset(const CallView &call, StringRef operand, int64_t dim) {
@@ -57,7 +55,7 @@ static OpCost rowLossCost(const CallView &call) {
   int64_t rows = result.getNumElements() / std::max<int64_t>(columns, 1);
   int64_t ofRow = 11 + bytes * (3 + call.getOperand("weight").has_value() + 4 * isSmoothed);
   cost.workspaceBytes =
-      rows * ofRow + blocks * bytes * std::min(result.getNumElements(), std::max(normBlockElements, columns));
+      rows * ofRow + blocks * bytes * std::min(result.getNumElements(), std::max(kernel_blocks::rowElements, columns));
   return cost;
 }
 
@@ -141,7 +139,7 @@ static OpCost normCost(const CallView &call, int64_t blocks) {
   int64_t columns = 1, most = std::max<int64_t>(input.getNumElements(), 1);
   for (int64_t size : call.getInts("normalized_shape").value_or(SmallVector<int64_t>()))
     columns = size > 0 && size <= most / columns ? columns * size : most;
-  int64_t rows = std::min(input.getNumElements() / columns, std::max<int64_t>(normBlockElements / columns, 1));
+  int64_t rows = std::min(input.getNumElements() / columns, std::max<int64_t>(kernel_blocks::rowElements / columns, 1));
   int64_t bytes = std::max<int64_t>(plan::elementBytes(input.getElementType()), 4);
   cost.workspaceBytes = contiguousBytes(call) + bytes * (rows * (blocks * columns + 2) + columns);
   return cost;

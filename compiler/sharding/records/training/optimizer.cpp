@@ -11,6 +11,7 @@
 #include "compiler/sharding/record_support/memory.h"
 #include "compiler/sharding/record_support/rule_builder.h"
 #include "compiler/sharding/records/records.h"
+#include "runtime/schema/kernel_blocks.h"
 
 using namespace mlir;
 
@@ -94,7 +95,7 @@ static OpCost noteCost(const CallView &call) {
 
 /// The squares are converted to f64 in chunks and summed. 16-bit elements are converted to f32 first.
 static OpCost squareSumCost(const CallView &call) {
-  constexpr int64_t piece = 1 << 20;
+  constexpr int64_t piece = kernel_blocks::squaredElements;
   OpCost cost = copyCost(call);
   RankedTensorType self = call.operands.front();
   cost.flops = 2 * self.getNumElements();

@@ -13,6 +13,7 @@
 #include "dialect/plan/call_builder.h"
 #include "dialect/plan/settings.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/schema/program_names.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
 
@@ -53,8 +54,8 @@ private:
   bool dropFeatures();
   bool keepStatistics(bool ofFeatures);
 
-  Value seed() { return setting("seed", 0); }
-  Value step() { return setting("step", 1); }
+  Value seed() { return setting(program_names::seed, 0); }
+  Value step() { return setting(program_names::step, 1); }
   Value setting(StringRef name, double value) {
     return plan::settingArgument(function, name, value, /*isPlaced=*/false, UnknownLoc::get(call.getContext()));
   }

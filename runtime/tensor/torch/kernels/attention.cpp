@@ -91,11 +91,11 @@ Result meshplan::attention(const AttentionCall &call) {
   if (masks.causalOnly() && hasFlashKernel(query, value, form))
     return flashAttention(query, key, value, std::nullopt, masks.causal, call.scale);
   int64_t rows = query.size(2);
-  if (rows <= attentionBlockRows)
+  if (rows <= kernel_blocks::attentionRows)
     return attendBlock(call, form, {0, rows});
   auto [out, logsumexp] = emptyResult(query, value);
-  for (int64_t row = 0; row < rows; row += attentionBlockRows) {
-    IndexSpan span{row, std::min(row + attentionBlockRows, rows)};
+  for (int64_t row = 0; row < rows; row += kernel_blocks::attentionRows) {
+    IndexSpan span{row, std::min(row + kernel_blocks::attentionRows, rows)};
     auto [blockOut, blockLogsumexp] = attendBlock(call, form, span);
     out.narrow(2, span.begin, span.size()).copy_(blockOut);
     logsumexp.narrow(2, span.begin, span.size()).copy_(blockLogsumexp);

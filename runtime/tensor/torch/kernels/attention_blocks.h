@@ -8,12 +8,10 @@
 #ifndef MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_BLOCKS_H
 #define MESHPLAN_RUNTIME_TENSOR_TORCH_KERNELS_ATTENTION_BLOCKS_H
 
+#include "runtime/schema/kernel_blocks.h"
 #include "runtime/tensor/torch/kernels/attention.h"
 
 namespace meshplan {
-
-/// Number of query rows in a block; they share one additive mask.
-constexpr int64_t attentionBlockRows = 512;
 
 /// Which attention weights are dropped: the weights [batch, heads, queries, keys] by their number in the whole tensor.
 struct AttentionDropout {

@@ -8,13 +8,10 @@
 
 using namespace meshplan;
 
-static constexpr int64_t mostHeadSize = 256, headSizeStep = 8;
-
 bool meshplan::hasDeviceKernel(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
                                const AttentionMasks &masks, const AttentionForm &form) {
-  int64_t headSize = query.size(3);
-  bool isTaken = query.is_cuda() && at::isReducedFloatingType(query.scalar_type()) && headSize == value.size(3) &&
-                 headSize % headSizeStep == 0 && headSize <= mostHeadSize && query.numel() > 0 && key.numel() > 0;
+  bool isTaken = query.is_cuda() && at::isReducedFloatingType(query.scalar_type()) &&
+                 kernel_blocks::isFusedHeadSize(query.size(3), value.size(3)) && query.numel() > 0 && key.numel() > 0;
   bool isMasked = masks.mask || masks.keyMask;
   bool isCounted = masks.causal || masks.window > 0;
   return isTaken && !isMasked && (!isCounted || query.size(2) == key.size(2)) && form.softcap == 0 &&

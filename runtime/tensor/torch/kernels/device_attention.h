@@ -8,8 +8,9 @@
 namespace meshplan {
 
 /// True if ATen's flash kernels for CUDA support a call with these operands: [B, H, S, D], [B, G, T, D] and [B, G, T,
-/// E]. They need 16-bit dtypes and heads of one size, a multiple of 8 up to 256. They support no mask but `causal` and
-/// `window`. They align causal masks at the end of both sequences, so these must then have equal lengths.
+/// E]. They need 16-bit dtypes and heads for which isFusedHeadSize (schema/kernel_blocks.h) is true. They support no
+/// mask but `causal` and `window`. They align causal masks at the end of both sequences, so these must then have equal
+/// lengths.
 bool hasDeviceKernel(const at::Tensor &query, const at::Tensor &key, const at::Tensor &value,
                      const AttentionMasks &masks, const AttentionForm &form);
 

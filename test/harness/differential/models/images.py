@@ -27,7 +27,7 @@ class Convolution(Layer):
         padding: int | str = "same" if kind == "same" else size // 2
         make = TURNED if is_turned else CONVOLUTIONS
         self.wide = make[self.dims](features, wide, size, padding=padding, groups=self.groups, bias=self.choices.flag())
-        if kind == "narrow":  # no place is read twice
+        if kind == "narrow":  # no pixel is read twice
             self.wide = CONVOLUTIONS[self.dims](
                 features, wide, (2, *[1] * (self.dims - 1)), (2, *[1] * (self.dims - 1))
             )

@@ -1,19 +1,18 @@
 //===- execute.h - lists of steps on the backend `threads` ------*- C++ -*-===//
 //
 // Runs the lists that solve scheduling problems on the backend `threads`, with random delays of every rank, of progress
-// threads and of what computes. So it shows that lists which pass verify() do not hang and give the right elements, and
-// that lists which wait for each other do hang, or are reported. verify() itself is not called.
+// threads and of computing. Lists that pass verify() must end with the right elements; lists that wait for each other
+// must hang, or be reported. verify() itself is not called.
 //
 // Each rank walks the list of its coordinate:
-// - `start` of a collective starts an all-reduce on the communicator's group, which is its lane, of elements that
-// follow
-//   from operation and rank. Its `wait` compares the result with the sum of those of all ranks.
+// - `start` of a collective starts an all-reduce on the communicator's group, which is its lane. Its elements follow
+//   from operation and rank; its `wait` compares the result with the sum over all ranks.
 // - `start` of a copy gives it to a CopyLane (runtime/tensor/copy_lane.h), one for each lane of copies of the problem;
 //   its `wait` compares what arrived.
 // - `run` sleeps.
-// - Every operation leaves elements of its own in the buffers that it produces, and checks those of the buffers that it
-//   consumes, where it begins and, if it is asynchronous, where it is waited for. `free` frees them. An operation that
-//   begins too early, or a buffer that is freed or overwritten too early, is thus an error here, too.
+// - Every operation writes elements of its own into the buffers that it produces. It checks the elements of the buffers
+//   that it consumes when it begins, and again at its wait if it is asynchronous. `free` frees a buffer. So an
+//   operation that begins too early is an error, and so is a buffer that is freed or overwritten too early.
 //
 // Ranks: the problem has the smallest mesh that its communicators fit. Of several coordinates each has such a mesh, and
 // their lists run together. What several coordinates take part in (Operation::instances) is an all-reduce over the

@@ -71,7 +71,7 @@ TEST_F(StoragesTest, APieceIsARunOfOneStorage) {
   EXPECT_FALSE(holds({argument(1), argument(0)})) << "in another order";
   EXPECT_FALSE(holds({argument(0), argument(2)})) << "with a gap";
   EXPECT_FALSE(holds({argument(2), argument(3)})) << "of two storages";
-  EXPECT_FALSE(holds({argument(0), argument(4)})) << "of which one has no place";
+  EXPECT_FALSE(holds({argument(0), argument(4)})) << "of which one is in no storage";
   EXPECT_FALSE(holds({made(4), argument(1)}));
 }
 

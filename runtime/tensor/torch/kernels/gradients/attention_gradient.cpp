@@ -111,14 +111,13 @@ static void checkOperands(const Operands &all, const AttentionMasks &masks) {
               all.gradient.sizes(), " does not fit query ", query, " and value ", all.value.sizes());
 }
 
-/// Number of scores in a tile. In f32 two such tensors stay in the second-level cache of a core. A GPU needs more to be
-/// busy.
-static int64_t tileScores(const at::Tensor &query) { return query.is_cpu() ? 1 << 17 : 1 << 24; }
+/// Number of scores in a tile. A GPU needs more to be busy.
+static int64_t tileScores(const at::Tensor &query) { return query.is_cpu() ? kernel_blocks::tileScores : 1 << 24; }
 
 /// Visits the tiles. Twin of compiler/sharding/record_support/attention_memory.cpp. The rows of a tile do not depend on
 /// the number of threads, so sums over rows do not either.
 template <typename Visit> void AttentionTiles::forTiles(const Visit &visit) const {
-  constexpr int64_t leastRows = 32, mostRows = attentionBlockRows;
+  constexpr int64_t leastRows = kernel_blocks::leastTileRows, mostRows = kernel_blocks::attentionRows;
   int64_t rows = all.query.size(2), keys = all.key.size(2), keyHeads = all.key.size(1), samples = all.key.size(0);
   int64_t most = tileScores(all.query), threads = all.query.is_cpu() ? at::get_num_threads() : 1;
   // A bound for a tile of any number of rows, so that the number of rows follows from it and is the same for all tiles.

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/tensor/torch/kernels/training/optimizer.h"
+#include "runtime/schema/kernel_blocks.h"
 
 #include "runtime/tensor/copy_lane.h"
 
@@ -165,7 +166,7 @@ at::Tensor meshplan::squareSum(const at::Tensor &self) {
   at::ScalarType type = self.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   // ATen's vector norm accumulates f32 sequentially; its error is 1e-3 at 28 million elements. The sums of the pieces
   // are added in f64, and each piece is short enough that the temporary square is small.
-  constexpr int64_t piece = int64_t(1) << 20;
+  constexpr int64_t piece = kernel_blocks::squaredElements;
   at::Tensor elements = self.reshape(-1), sum = at::zeros({}, self.options().dtype(at::kDouble));
   for (int64_t begin = 0; begin < elements.numel(); begin += piece) {
     at::Tensor part = elements.narrow(0, begin, std::min(piece, elements.numel() - begin)).to(type);

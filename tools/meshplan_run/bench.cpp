@@ -77,8 +77,8 @@ Status report(const RunOptions &options, const Job &job, const Reports &reports,
   printMemory(job, reports);
   std::printf("packed for collectives: %.2f MiB a step\n", static_cast<double>(seconds.packedBytes) / (1 << 20));
   std::printf("load: %.6f s\n", seconds.load);
-  std::printf("step: median %.6f s, min %.6f s, max %.6f s over %lld steps\n", medianOf(steps), steps.front(),
-              steps.back(), static_cast<long long>(options.steps));
+  std::printf("program '%s': median %.6f s, min %.6f s, max %.6f s over %lld steps\n", options.program.c_str(),
+              medianOf(steps), steps.front(), steps.back(), static_cast<long long>(options.steps));
   return Status();
 }
 

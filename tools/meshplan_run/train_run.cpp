@@ -23,15 +23,16 @@
 using namespace meshplan;
 
 static Status checkTrains(const RunOptions &options, const artifact::Program &program) {
-  bool hasUpdates = program.updates() && program.updates()->size() > 0;
-  bool hasLoss = program.loss() && program.loss()->size() > 0;
-  if (hasUpdates && hasLoss)
-    return Status();
+  // It may still update accumulators, for microbatches.
   for (const artifact::Port &output : elementsOf(program.outputs()))
     if (output.name()->string_view().starts_with("gradients."))
       return Status::error(StatusCode::invalid, options.schedule,
                            ": a step of this schedule returns gradients and updates nothing; help: compile the plan "
                            "without --gradients");
+  bool hasUpdates = program.updates() && program.updates()->size() > 0;
+  bool hasLoss = program.loss() && program.loss()->size() > 0;
+  if (hasUpdates && hasLoss)
+    return Status();
   return Status::error(StatusCode::invalid, options.schedule, ": a step of this plan updates nothing; help: add '",
                        hasLoss ? "optimizer adamw { lr 3e-4 }" : "loss NAME", "' to the plan and compile it");
 }
@@ -52,6 +53,9 @@ static Status openWeights(const RunOptions &options, const Job &job, TrainInputs
     return Status();
   }
   auto drawn = InitialFeed::create(*job.program, static_cast<uint64_t>(inputs.seed));
+  if (!drawn && !options.train.checkpoint.empty() && findCheckpoint(options.train.checkpoint))
+    return Status::error(drawn.status().code(), "without --weights: ", drawn.status().message(), "; or continue from '",
+                         options.train.checkpoint, "' with --resume");
   if (!drawn)
     return Status::error(drawn.status().code(), "without --weights: ", drawn.status().message());
   inputs.weights = std::make_unique<InitialFeed>(*std::move(drawn));

@@ -105,8 +105,12 @@ bool OverlapBinder::takeAxes(ClauseReader &reader, BoundOverlapClause &clause) {
 }
 
 bool OverlapBinder::takeHidden(const Option &option, const Operand *operand, BoundOverlapClause &clause) {
-  if (!operand || operand->kind != Operand::Kind::Number || operand->number.unit != "%")
+  if (!operand || operand->kind != Operand::Kind::Number)
     return false;
+  if (operand->number.unit != "%")
+    return context.diagnostics.error(operand->range, "'" + operand->text + "' is not a part of the time")
+               .help("write it as 90 %"),
+           true;
   clause.hiddenPercent = operand->number.value;
   if (clause.hiddenPercent > 100)
     context.diagnostics
@@ -128,10 +132,13 @@ std::optional<double> secondsOf(const Number &number) {
 static constexpr double longestStep = 1e6;
 
 bool OverlapBinder::takeExposed(const Option &option, const Operand *operand, BoundOverlapClause &clause) {
-  bool isNumber = operand && operand->kind == Operand::Kind::Number;
-  std::optional<double> seconds = isNumber ? secondsOf(operand->number) : std::nullopt;
-  if (!seconds)
+  if (!operand || operand->kind != Operand::Kind::Number)
     return false;
+  std::optional<double> seconds = secondsOf(operand->number);
+  if (!seconds)
+    return context.diagnostics.error(operand->range, "'" + operand->text + "' is not a time")
+               .help("write it as 5 ms; the units are us, ms and s"),
+           true;
   clause.exposedSeconds = *seconds;
   if (*seconds < 0)
     context.diagnostics.error(operand->range, "'" + option.text + "' never holds: a time is not negative")

@@ -73,14 +73,19 @@ TEST(BindOverlap, FormsThatAreNone) {
                     forbid = "the form is 'forbid [GROUP [over AXES]] exposed > TIME'";
   for (const char *clause :
        {"require", "require gradients", "require gradients hidden", "require gradients hidden > 90 %",
-        "require gradients hidden <= 90 %", "require gradients hidden >= 90", "require gradients hidden >= 0.9",
-        "require gradients hidden >= 90 ms", "require gradients hidden >= 90 % more",
-        "require gradients, hidden >= 9 %", "require gradients exposed > 5 ms", "require gradients over hidden >= 90 %",
-        "require 5 hidden >= 90 %"})
+        "require gradients hidden <= 90 %", "require gradients hidden >= 90 % more", "require gradients, hidden >= 9 %",
+        "require gradients exposed > 5 ms", "require gradients over hidden >= 90 %", "require 5 hidden >= 90 %"})
     EXPECT_THAT(clauseFaults(std::string("overlap { ") + clause + " }").back(), require) << clause;
-  for (const char *clause : {"forbid", "forbid exposed", "forbid exposed >= 5 ms", "forbid exposed > 5",
-                             "forbid exposed > 5 %", "forbid exposed > 5 MiB", "forbid gradients hidden >= 90 %"})
+  for (const char *clause : {"forbid", "forbid exposed", "forbid exposed >= 5 ms", "forbid gradients hidden >= 90 %"})
     EXPECT_THAT(clauseFaults(std::string("overlap { ") + clause + " }").back(), forbid) << clause;
+  for (const char *clause :
+       {"require gradients hidden >= 90", "require gradients hidden >= 0.9", "require gradients hidden >= 90 ms"})
+    EXPECT_THAT(clauseFaults(std::string("overlap { ") + clause + " }").back(), "write it as 90 %") << clause;
+  for (const char *clause :
+       {"forbid exposed > 5", "forbid exposed > 5 %", "forbid exposed > 5 MiB", "forbid exposed > 5 min"})
+    EXPECT_THAT(clauseFaults(std::string("overlap { ") + clause + " }").back(),
+                "write it as 5 ms; the units are us, ms and s")
+        << clause;
   EXPECT_THAT(clauseFaults("overlap { requires gradients hidden >= 90 % }"),
               ElementsAre("'overlap' has no option 'requires'", "did you mean 'require'?"));
 }

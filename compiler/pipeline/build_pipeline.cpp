@@ -64,6 +64,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addPass(createPropagateShardings(PropagateShardingsOptions{options.strict}));
     return;
   case Phase::partition:
+    manager.addPass(createStoreRouted());
     manager.addPass(createDropShapes());
     manager.addPass(createRepeatForward());
     manager.addPass(createLowerReshards());

@@ -9,9 +9,9 @@ static const DerivativeTable &allRules() {
     DerivativeTable made;
     for (auto add :
          {addArithmeticDerivatives, addAttentionDerivatives, addContractionDerivatives, addConversionDerivatives,
-          addConvolutionDerivatives, addFunctionDerivatives, addIndexingDerivatives, addJoiningDerivatives,
-          addLossDerivatives, addMissingDerivatives, addNormalizationDerivatives, addNormDerivatives,
-          addReductionDerivatives, addShapeDerivatives, addSlicingDerivatives})
+          addConvolutionDerivatives, addExpertDerivatives, addFunctionDerivatives, addIndexingDerivatives,
+          addJoiningDerivatives, addLossDerivatives, addMissingDerivatives, addNormalizationDerivatives,
+          addNormDerivatives, addReductionDerivatives, addShapeDerivatives, addSlicingDerivatives})
       add(made);
     return made;
   }();

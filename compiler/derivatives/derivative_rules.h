@@ -30,6 +30,7 @@ void addAttentionDerivatives(DerivativeTable &table);
 void addContractionDerivatives(DerivativeTable &table);
 void addConversionDerivatives(DerivativeTable &table);
 void addConvolutionDerivatives(DerivativeTable &table);
+void addExpertDerivatives(DerivativeTable &table);
 void addFunctionDerivatives(DerivativeTable &table);
 void addIndexingDerivatives(DerivativeTable &table);
 void addJoiningDerivatives(DerivativeTable &table);

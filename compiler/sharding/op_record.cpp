@@ -34,6 +34,7 @@ const OpRegistry &OpRegistry::get() {
     addCreationRecords(all);
     addRandomRecords(all);
     addAttentionRecords(all);
+    addExpertRecords(all);
     addLossRecords(all);
     addElementGradientRecords(all);
     addContractionGradientRecords(all);

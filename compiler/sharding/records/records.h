@@ -36,6 +36,7 @@ void addScatterRecords(OpRegistry &registry);       ///< elements written at pos
 void addCreationRecords(OpRegistry &registry);      ///< tensors from literals
 void addRandomRecords(OpRegistry &registry);        ///< random numbers by the position of an element
 void addAttentionRecords(OpRegistry &registry);     ///< meshplan.attention
+void addExpertRecords(OpRegistry &registry);        ///< routed tokens, and layers with parameters of each expert
 void addLossRecords(OpRegistry &registry);          ///< cross entropy kernels, and losses of single elements
 
 void addElementGradientRecords(OpRegistry &registry);     ///< backward operators of pointwise functions

@@ -98,6 +98,8 @@ SELDOM = {
     **dict.fromkeys(("aten._log_softmax_backward_data.default",), NOT_DRAWN),
     **dict.fromkeys(("aten.hardsigmoid_backward.default", "aten.hardtanh_backward.default"), NOT_DRAWN),
     **dict.fromkeys(("meshplan.attention_mask_gradient", "meshplan.grouped_weight_gradient"), NOT_DRAWN),
+    **dict.fromkeys(("meshplan.grouped_linear_weight_gradient", "meshplan.grouped_bias_gradient"), NOT_DRAWN),
+    **dict.fromkeys(("meshplan.grouped_linear_weight_gradient_f32",), NOT_DRAWN),
     **dict.fromkeys(("meshplan.index_sum", "meshplan.scatter_sum"), NOT_DRAWN),
     "meshplan.clip_factor": "its operands are numbers, which nothing divides",
     **dict.fromkeys(("meshplan.to_device", "meshplan.to_host"), "it is there after the phases that are counted"),

@@ -48,6 +48,8 @@ REASONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     (ALL_ELEMENTS, ("aten.prod.default", "aten.norm.Scalar", "aten.trace.default"), EVERYWHERE),
     (OTHER_FORM, ("aten.convolution.default", "aten._native_batch_norm_legit_no_training.default"), EVERYWHERE),
     (EXPERTS, ("aten._grouped_mm.default", "meshplan.grouped_mm"), EVERYWHERE),
+    (EXPERTS, ("meshplan.grouped_linear*", "meshplan.grouped_bias", "meshplan.route"), EVERYWHERE),
+    (EXPERTS, ("meshplan.dispatch*", "meshplan.combine", "meshplan.collect_gates"), EVERYWHERE),
     (RECURRENT, ("aten.lstm*", "aten.gru*", "aten.rnn_*"), BY_STYLE),
     (LABELS, ("meshplan.token_loss", "meshplan.count_tokens", "meshplan.class_weight"), BY_STYLE),
     (CLASSES, ("meshplan.row_*",), ("sequence", "parts")),

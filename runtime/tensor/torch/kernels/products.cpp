@@ -10,25 +10,27 @@ using namespace meshplan;
 /// Number of elements of the second operand that are converted at a time: in f32 they stay in the cache of a core.
 static constexpr int64_t blockElements = 1 << 18;
 
-/// [n, k] x [k, m] on a CPU.
-static void multiply(const at::Tensor &result, const at::Tensor &self, const at::Tensor &other) {
+void meshplan::multiplyF32(const at::Tensor &result, const at::Tensor &self, const at::Tensor &other) {
+  at::Tensor out = result;
+  // cuBLAS accumulates in f32 and can return the sums without rounding.
+  if (self.is_cuda()) {
+    at::mm_out(out, self, other, at::kFloat);
+    return;
+  }
   // The operands differ in size: `other` is often a weight of many columns, of which a whole f32 copy would take twice
   // its memory.
   at::Tensor left = self.to(at::kFloat);
   int64_t columns = other.size(1), block = std::max<int64_t>(16, blockElements / std::max<int64_t>(1, other.size(0)));
   for (int64_t column = 0; column < columns; column += block) {
     int64_t count = std::min(block, columns - column);
-    at::Tensor part = result.narrow(1, column, count);
+    at::Tensor part = out.narrow(1, column, count);
     at::mm_out(part, left, other.narrow(1, column, count).to(at::kFloat));
   }
 }
 
 static at::Tensor matrixProduct(const at::Tensor &self, const at::Tensor &other) {
-  // cuBLAS accumulates in f32 and can return the sums without rounding.
-  if (self.is_cuda())
-    return at::mm(self, other, at::kFloat);
   at::Tensor result = at::empty({self.size(0), other.size(1)}, self.options().dtype(at::kFloat));
-  multiply(result, self, other);
+  multiplyF32(result, self, other);
   return result;
 }
 
@@ -37,7 +39,7 @@ static at::Tensor batchProduct(const at::Tensor &self, const at::Tensor &other) 
     return at::bmm(self, other, at::kFloat);
   at::Tensor result = at::empty({self.size(0), self.size(1), other.size(2)}, self.options().dtype(at::kFloat));
   for (int64_t index = 0; index < self.size(0); ++index)
-    multiply(result.select(0, index), self.select(0, index), other.select(0, index));
+    multiplyF32(result.select(0, index), self.select(0, index), other.select(0, index));
   return result;
 }
 

@@ -18,6 +18,9 @@ namespace meshplan {
 /// converted, the second one block by block.
 at::Tensor matmulF32(const at::Tensor &self, const at::Tensor &other);
 
+/// The same of two matrices, into `result`, an f32 matrix.
+void multiplyF32(const at::Tensor &result, const at::Tensor &self, const at::Tensor &other);
+
 /// matmulF32(input, weight^T): input [.., k], weight [m, k] give [.., m].
 at::Tensor linearF32(const at::Tensor &input, const at::Tensor &weight);
 

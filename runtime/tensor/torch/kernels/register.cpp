@@ -4,6 +4,7 @@
 
 #include "runtime/tensor/torch/kernels/attention.h"
 #include "runtime/tensor/torch/kernels/embedding.h"
+#include "runtime/tensor/torch/kernels/experts.h"
 #include "runtime/tensor/torch/kernels/gradients/attention_gradient.h"
 #include "runtime/tensor/torch/kernels/gradients/convolution.h"
 #include "runtime/tensor/torch/kernels/gradients/indexed_sums.h"
@@ -260,6 +261,28 @@ static void defineGradients(torch::Library &library) {
               &rmsNormWeightGradient);
 }
 
+/// Layers of experts. The rows of a rank are ordered by expert; `counts` is in host memory on every device.
+static void defineExperts(torch::Library &library) {
+  library.def("route(Tensor indices, int first, int experts) -> (Tensor table, Tensor counts)", &routeTokens);
+  library.def("dispatch(Tensor self, Tensor table, int slots) -> Tensor", &dispatchTokens);
+  library.def("dispatch_gates(Tensor gates, Tensor table) -> Tensor", &dispatchGates);
+  library.def("combine(Tensor rows, Tensor table, int slots, int[] size, *, ScalarType? dtype=None) -> Tensor",
+              &combineTokens);
+  library.def("collect_gates(Tensor rows, Tensor table, int[] size) -> Tensor", &collectGates);
+  library.def("grouped_linear(Tensor rows, Tensor weight, Tensor counts, bool transposed=False) -> Tensor",
+              &groupedLinear);
+  library.def("grouped_linear_f32(Tensor rows, Tensor weight, Tensor counts, bool transposed=False) -> Tensor",
+              &groupedLinearF32);
+  library.def("grouped_bias(Tensor rows, Tensor bias, Tensor counts) -> Tensor", &groupedBias);
+  library.def("grouped_linear_weight_gradient(Tensor gradient, Tensor rows, Tensor counts, bool transposed=False) "
+              "-> Tensor",
+              &groupedLinearWeightGradient);
+  library.def("grouped_linear_weight_gradient_f32(Tensor gradient, Tensor rows, Tensor counts, bool transposed=False) "
+              "-> Tensor",
+              &groupedLinearWeightGradientF32);
+  library.def("grouped_bias_gradient(Tensor gradient, Tensor counts) -> Tensor", &groupedBiasGradient);
+}
+
 static void defineTraining(torch::Library &library) {
   library.def("adam(Tensor(a!) parameter, Tensor gradient, Tensor(b!) average, Tensor(c!) square_average, "
               "Tensor learning_rate, Tensor step, Tensor? factor=None, Tensor? nonfinite=None, *, float beta1, "
@@ -290,6 +313,7 @@ void meshplan::registerKernels() {
     auto &library = *new torch::Library(torch::Library::DEF, "meshplan", std::nullopt, __FILE__, __LINE__);
     define(library);
     defineGradients(library);
+    defineExperts(library);
     defineTraining(library);
   });
 }

@@ -9,8 +9,9 @@ using namespace meshplan;
 
 bool meshplan::isRoutingCall(StringRef target) {
   return llvm::is_contained({"meshplan.route", "meshplan.dispatch", "meshplan.dispatch_gates", "meshplan.combine",
-                             "meshplan.collect_gates", "meshplan.grouped_linear", "meshplan.grouped_bias",
-                             "meshplan.grouped_weight_gradient", "meshplan.grouped_bias_gradient"},
+                             "meshplan.collect_gates", "meshplan.grouped_linear", "meshplan.grouped_linear_f32",
+                             "meshplan.grouped_bias", "meshplan.grouped_linear_weight_gradient",
+                             "meshplan.grouped_linear_weight_gradient_f32", "meshplan.grouped_bias_gradient"},
                             target);
 }
 

@@ -89,7 +89,10 @@ bool RowArguments::isOfRows() {
     return isa<IntegerAttr, ArrayAttr>(argument.getValue()) && !isa<BoolAttr>(argument.getValue());
   };
   auto isRouted = [](Value value) { return getSharding(value).getRouted() != nullptr; };
-  return llvm::none_of(call.getArgs(), isAboutDims) &&
+  // The integers of a pointwise call are numbers, such as the factor of an addition.
+  const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
+  bool hasNoDims = (record && record->isPointwise) || llvm::none_of(call.getArgs(), isAboutDims);
+  return hasNoDims &&
          llvm::all_of(call.getResults(), isRouted) &&
          llvm::none_of(rule.factors, [](const Factor &factor) { return factor.isCounted; }) &&
          llvm::all_of(call.getOperands(),

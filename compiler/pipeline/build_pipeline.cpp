@@ -41,6 +41,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addNestedPass<func::FuncOp>(createSplitLossReductions());
     manager.addNestedPass<func::FuncOp>(createSimplify());
     manager.addNestedPass<func::FuncOp>(createUnmergeDims());
+    manager.addNestedPass<func::FuncOp>(createRecognizeExperts());
     manager.addNestedPass<func::FuncOp>(createLowerRandomOps());
     manager.addNestedPass<func::FuncOp>(createRefuseRandomOps());
     manager.addNestedPass<func::FuncOp>(createCombineSlices());
@@ -64,6 +65,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addPass(createPropagateShardings(PropagateShardingsOptions{options.strict}));
     return;
   case Phase::partition:
+    manager.addPass(createStoreRouted());
     manager.addPass(createDropShapes());
     manager.addPass(createRepeatForward());
     manager.addPass(createLowerReshards());

@@ -7,6 +7,7 @@
 #include "dialect/base/base.h"
 #include "runtime/schema/loss_scale.h"
 #include "runtime/schema/rate_schedule.h"
+#include "runtime/schema/routed.h"
 
 using namespace mlir;
 using namespace meshplan::base;
@@ -41,6 +42,34 @@ LogicalResult InstanceAttr::verify(EmitError emitError, FlatSymbolRefAttr progra
   if (microbatch < 0) // B11
     return emitError() << "microbatch " << microbatch << " of " << program << ", must be 0 or more";
   return success();
+}
+
+LogicalResult RoutedAttr::verify(EmitError emitError, RoutedKind, int64_t dims, int64_t slots) {
+  if (dims < 2) // B14
+    return emitError() << "a routed value has " << dims << " dims of experts and tokens, must be at least 2";
+  if (slots < 1) // B14
+    return emitError() << "a token chooses " << slots << " experts, must be at least 1";
+  return success();
+}
+
+LogicalResult meshplan::base::verifyRouted(EmitError emitError, RoutedAttr routed, ArrayRef<int64_t> shape,
+                                           bool isFlat) {
+  if (!routed)
+    return success();
+  bool isCounts = routed.getKind() == RoutedKind::counts;
+  int64_t rank = shape.size();
+  if (isCounts ? rank != routed.getDims() : rank < routed.getDims()) // B15
+    return emitError() << "a routed value with " << routed.getDims() << " dims of experts and tokens has rank " << rank
+                       << ", must be " << (isCounts ? "equal" : "at least as many");
+  if (routed.getSlots() > shape.front()) // B16
+    return emitError() << "a token chooses " << routed.getSlots() << " of " << shape.front() << " experts";
+  if (isFlat) // B17
+    return emitError() << "a routed value is flat: the number of its elements is not known before it is computed";
+  return success();
+}
+
+std::vector<int64_t> meshplan::base::storedShape(RoutedAttr routed, int64_t experts, ArrayRef<int64_t> shard) {
+  return routedShape(routed.getKind() == RoutedKind::counts, routed.getDims(), routed.getSlots(), experts, shard);
 }
 
 int64_t meshplan::base::instancesIn(ArrayAttr timeline, StringRef program) {

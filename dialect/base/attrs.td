@@ -96,6 +96,24 @@ def Base_LocalIntAttr : Base_Attr<"LocalInt", "local"> {
   let genVerifyDecl = 1;
 }
 
+def Base_RoutedAttr : Base_Attr<"Routed", "routed"> {
+  let summary = "that a rank stores only the rows of chosen experts";
+  let description = [{
+    The first `dims` dims of a routed value are the experts and the dims of the tokens. A token chooses `slots` different
+    experts, one in each of its slots, when the program runs. A value of `rows` has elements for the pairs of an expert
+    and a token that chose it, and no others: a rank stores one index instead of these dims, with the pairs of its
+    experts and tokens, by expert and then by token. A value of `counts` is the number of these pairs for each expert of
+    the rank, in host memory. See runtime/schema/routed.h.
+
+    ```mlir
+    #base.routed<rows, dims = 3, slots = 2>   // of [experts, samples, positions, features]
+    ```
+  }];
+  let parameters = (ins EnumParameter<Base_RoutedKind>:$kind, "int64_t":$dims, "int64_t":$slots);
+  let assemblyFormat = "`<` $kind `,` `dims` `=` $dims `,` `slots` `=` $slots `>`";
+  let genVerifyDecl = 1;
+}
+
 def Base_InitAttr : Base_Attr<"Init", "init"> {
   let summary = "the distribution of the first elements of a parameter";
   let description = [{

@@ -28,6 +28,14 @@ namespace meshplan::base {
 llvm::LogicalResult verifyLossScale(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::FloatAttr growth,
                                     mlir::FloatAttr backoff, int64_t interval);
 
+/// Fails unless a tensor of this shape may be stored as `routed` says, which may be null. `isFlat`: its elements are
+/// split without regard to dims.
+llvm::LogicalResult verifyRouted(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, RoutedAttr routed,
+                                 llvm::ArrayRef<int64_t> shape, bool isFlat);
+
+/// The shape in which a rank stores its shard of a routed value of `experts` experts (routed.h).
+std::vector<int64_t> storedShape(RoutedAttr routed, int64_t experts, llvm::ArrayRef<int64_t> shard);
+
 /// How often a timeline runs the program of this name; 0 without a timeline.
 int64_t instancesIn(mlir::ArrayAttr timeline, llvm::StringRef program);
 

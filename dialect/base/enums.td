@@ -36,6 +36,9 @@ def Base_When : Base_Enum<"When", "in which instances of its program a step runs
     I32EnumAttrCase<"always", 0>, I32EnumAttrCase<"last", 1>, I32EnumAttrCase<"deferred", 2>,
     I32EnumAttrCase<"first", 3>]>;
 
+def Base_RoutedKind : Base_Enum<"RoutedKind", "what a rank stores of a routed value", [
+    I32EnumAttrCase<"rows", 0>, I32EnumAttrCase<"counts", 1>]>;
+
 def Base_InitKind : Base_Enum<"InitKind", "how the first elements of a parameter are made", [
     I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"uniform", 1>, I32EnumAttrCase<"normal", 2>,
     I32EnumAttrCase<"truncated_normal", 3>, I32EnumAttrCase<"given", 4>]>;

@@ -51,6 +51,11 @@ mlir::ParseResult parsePartial(mlir::AsmParser &parser, llvm::SMLoc start, Reduc
   return mlir::success();
 }
 
+/// `=` the attribute, after the keyword `routed`.
+inline mlir::ParseResult parseRouted(mlir::AsmParser &parser, RoutedAttr &routed) {
+  return mlir::failure(parser.parseEqual() || parser.parseAttribute(routed));
+}
+
 /// `<` what `parse` reads `>`; null after an error.
 template <typename Parse> mlir::Attribute parseInAngles(mlir::AsmParser &parser, Parse parse) {
   if (parser.parseLess())

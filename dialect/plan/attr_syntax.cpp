@@ -93,11 +93,12 @@ Attribute DimShardingAttr::parse(AsmParser &parser, Type) { return base::parseIn
 void DimShardingAttr::print(AsmPrinter &printer) const { base::printInAngles(printer, *this, printDim); }
 
 /// sharding ::= `<` `[` dims `]` (`,` `partial` `=` reduction axes)? (`,` `replicated` `=` axes)?
-///              (`,` `flat` `=` axes)? `>`
+///              (`,` `flat` `=` axes)? (`,` `routed` `=` routed)? `>`
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   SmallVector<DimShardingAttr> dims;
   SmallVector<AxisRefAttr> partial, replicated, flat;
   Reduction reduction = Reduction::none;
+  base::RoutedAttr routed;
   auto parseOneDim = [&] { return base::parseInto(parser, dims, parseDim); };
   SMLoc start = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOneDim))
@@ -113,12 +114,17 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
       return {};
     more = succeeded(parser.parseOptionalComma());
   }
-  if (more && (parser.parseKeyword("flat") || parser.parseEqual() || base::parseAxes(parser, flat, parseAxis)))
+  if (more && succeeded(parser.parseOptionalKeyword("flat"))) {
+    if (parser.parseEqual() || base::parseAxes(parser, flat, parseAxis))
+      return {};
+    more = succeeded(parser.parseOptionalComma());
+  }
+  if (more && (parser.parseKeyword("routed") || base::parseRouted(parser, routed)))
     return {};
   if (parser.parseGreater())
     return {};
   return getChecked([&] { return parser.emitError(start); }, parser.getContext(), dims, reduction, partial, replicated,
-                    flat);
+                    flat, routed);
 }
 
 void ShardingAttr::print(AsmPrinter &printer) const {
@@ -137,5 +143,7 @@ void ShardingAttr::print(AsmPrinter &printer) const {
     printer << ", flat = ";
     base::printAxes(printer, getFlatAxes(), printAxis);
   }
+  if (getRouted())
+    printer << ", routed = " << getRouted();
   printer << '>';
 }

@@ -46,7 +46,7 @@ static LogicalResult verifyAxesOnce(function_ref<InFlightDiagnostic()> emitError
 
 LogicalResult ShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<DimShardingAttr> dims,
                                    Reduction reduction, ArrayRef<AxisRefAttr> partialAxes,
-                                   ArrayRef<AxisRefAttr> replicatedAxes, ArrayRef<AxisRefAttr> flatAxes) {
+                                   ArrayRef<AxisRefAttr> replicatedAxes, ArrayRef<AxisRefAttr> flatAxes, base::RoutedAttr) {
   SmallVector<AxisRefAttr> all;
   for (DimShardingAttr dim : dims)
     llvm::append_range(all, dim.getAxes());
@@ -75,7 +75,7 @@ LogicalResult ShardingAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element
     if (!dim.getParts().empty() && sum != extent) // A9
       return emitError() << "parts of dim " << index << " sum to " << sum << ", the dim has size " << extent;
   }
-  return success();
+  return base::verifyRouted(emitError, getRouted(), shape, isFlat()); // B15, B16, B17
 }
 
 LogicalResult OptimizerGroupAttr::verify(function_ref<InFlightDiagnostic()> emitError, FloatAttr lr,

@@ -41,18 +41,22 @@ ShardingAttr ShardingAttr::withDim(int64_t dim, ArrayRef<AxisRefAttr> axes) cons
 ShardingAttr ShardingAttr::withDim(int64_t dim, DimShardingAttr sharding) const {
   SmallVector<DimShardingAttr> dims(getDims());
   dims[dim] = sharding;
-  return get(getContext(), dims, getReduction(), getPartialAxes(), getReplicatedAxes(), getFlatAxes());
+  return get(getContext(), dims, getReduction(), getPartialAxes(), getReplicatedAxes(), getFlatAxes(), getRouted());
 }
 
 ShardingAttr ShardingAttr::withoutPartial() const { return withPartial(Reduction::none, {}); }
 
 ShardingAttr ShardingAttr::withPartial(Reduction reduction, ArrayRef<AxisRefAttr> axes) const {
   return get(getContext(), getDims(), axes.empty() ? Reduction::none : reduction, axes, getReplicatedAxes(),
-             getFlatAxes());
+             getFlatAxes(), getRouted());
 }
 
 ShardingAttr ShardingAttr::withFlat(ArrayRef<AxisRefAttr> axes) const {
-  return get(getContext(), getDims(), getReduction(), getPartialAxes(), getReplicatedAxes(), axes);
+  return get(getContext(), getDims(), getReduction(), getPartialAxes(), getReplicatedAxes(), axes, getRouted());
+}
+
+ShardingAttr ShardingAttr::withRouted(base::RoutedAttr routed) const {
+  return get(getContext(), getDims(), getReduction(), getPartialAxes(), getReplicatedAxes(), getFlatAxes(), routed);
 }
 
 ShardingAttr getSharding(Type type) {
@@ -177,6 +181,11 @@ int64_t largestShardBytes(RankedTensorType type, MeshOp mesh) {
     dims.push_back(resolveDim(extent, dim, mesh));
   SmallVector<meshplan::AxisRef> flatAxes =
       llvm::map_to_vector(sharding.getFlatAxes(), [&](AxisRefAttr axis) { return resolveAxis(axis, mesh); });
+  if (base::RoutedAttr routed = sharding.getRouted()) {
+    SmallVector<int64_t> shard = llvm::map_to_vector(dims, meshplan::largestExtent);
+    std::vector<int64_t> stored = base::storedShape(routed, type.getDimSize(0), shard);
+    return llvm::product_of(stored) * elementBytes(type);
+  }
   return meshplan::largestShard(dims, flatAxes) * elementBytes(type);
 }
 

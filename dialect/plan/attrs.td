@@ -173,24 +173,32 @@ def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
     ```mlir
     tensor<96x576xf32, #plan.sharding<[{"tp"}, {} ], flat = {"dp"}>>
     ```
+
+    `routed` says that a rank stores only what tokens have chosen of its shard. `plan-store-routed` adds it.
+
+    ```mlir
+    tensor<8x4x16x64xf32, #plan.sharding<[{}, {"dp"}, {}, {} ], routed = #base.routed<rows, dims = 3, slots = 2>>>
+    ```
   }];
   let parameters = (ins ArrayRefParameter<"DimShardingAttr">:$dims, "Reduction":$reduction,
                         ArrayRefParameter<"AxisRefAttr">:$partialAxes, ArrayRefParameter<"AxisRefAttr">:$replicatedAxes,
-                        ArrayRefParameter<"AxisRefAttr">:$flatAxes);
+                        ArrayRefParameter<"AxisRefAttr">:$flatAxes,
+                        OptionalParameter<"::meshplan::base::RoutedAttr">:$routed);
   let builders = [
     AttrBuilder<(ins "::llvm::ArrayRef<DimShardingAttr>":$dims), [{
       return $_get($_ctxt, dims, Reduction::none, ::llvm::ArrayRef<AxisRefAttr>(), ::llvm::ArrayRef<AxisRefAttr>(),
-                   ::llvm::ArrayRef<AxisRefAttr>());
+                   ::llvm::ArrayRef<AxisRefAttr>(), ::meshplan::base::RoutedAttr());
     }]>,
     AttrBuilder<(ins "::llvm::ArrayRef<DimShardingAttr>":$dims, "Reduction":$reduction,
                      "::llvm::ArrayRef<AxisRefAttr>":$partialAxes), [{
       return $_get($_ctxt, dims, reduction, partialAxes, ::llvm::ArrayRef<AxisRefAttr>(),
-                   ::llvm::ArrayRef<AxisRefAttr>());
+                   ::llvm::ArrayRef<AxisRefAttr>(), ::meshplan::base::RoutedAttr());
     }]>,
     AttrBuilder<(ins "::llvm::ArrayRef<DimShardingAttr>":$dims, "Reduction":$reduction,
                      "::llvm::ArrayRef<AxisRefAttr>":$partialAxes,
                      "::llvm::ArrayRef<AxisRefAttr>":$replicatedAxes), [{
-      return $_get($_ctxt, dims, reduction, partialAxes, replicatedAxes, ::llvm::ArrayRef<AxisRefAttr>());
+      return $_get($_ctxt, dims, reduction, partialAxes, replicatedAxes, ::llvm::ArrayRef<AxisRefAttr>(),
+                   ::meshplan::base::RoutedAttr());
     }]>
   ];
   let hasCustomAssemblyFormat = 1;
@@ -215,6 +223,8 @@ def Plan_ShardingAttr : Plan_Attr<"Sharding", "sharding",
     ShardingAttr withPartial(Reduction reduction, ::llvm::ArrayRef<AxisRefAttr> axes) const;
     /// The same sharding with these flat axes. Without axes it is not flat.
     ShardingAttr withFlat(::llvm::ArrayRef<AxisRefAttr> axes) const;
+    /// The same sharding of a routed value; of any value if `routed` is null.
+    ShardingAttr withRouted(::meshplan::base::RoutedAttr routed) const;
   }];
 }
 

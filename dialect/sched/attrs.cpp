@@ -41,7 +41,7 @@ LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError, int6
 
 LogicalResult ShardedTensorType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<DimAttr> dims,
                                         Type elementType, Reduction reduction, ArrayRef<AxisAttr> partialAxes,
-                                        ArrayRef<AxisAttr> flatAxes) {
+                                        ArrayRef<AxisAttr> flatAxes, base::RoutedAttr routed) {
   if (!elementType.isIntOrFloat()) // A4
     return emitError() << "element type " << elementType << " is neither an integer nor a float";
   if (partialAxes.empty() != (reduction == Reduction::none)) // A5
@@ -54,7 +54,8 @@ LogicalResult ShardedTensorType::verify(function_ref<InFlightDiagnostic()> emitE
     for (size_t j = 0; j < i; ++j)
       if (all[i].overlaps(all[j])) // A6
         return emitError() << "axis " << all[i].getAxis() << " is used twice in one layout";
-  return success();
+  SmallVector<int64_t> shape = llvm::map_to_vector(dims, [](DimAttr dim) { return dim.getExtent(); });
+  return base::verifyRouted(emitError, routed, shape, !flatAxes.empty()); // B15, B16, B17
 }
 
 LogicalResult MemoryAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t parameters, int64_t constants,

@@ -115,9 +115,16 @@ def Sched_TensorType : Sched_Type<"ShardedTensor", "tensor"> {
     !sched.tensor<[4 over {0:(1)2}, 96, 576], f32, partial = sum {1:(1)3}>
     !sched.tensor<[96 over {1:(1)3}, 576], f32, flat = {0:(1)2}>
     ```
+
+    A rank stores of a `routed` tensor only what tokens have chosen (`#base.routed`).
+
+    ```mlir
+    !sched.tensor<[8, 4 over {0:(1)2}, 16, 64], f32, routed = #base.routed<rows, dims = 3, slots = 2>>
+    ```
   }];
   let parameters = (ins ArrayRefParameter<"DimAttr">:$dims, "::mlir::Type":$elementType, "Reduction":$reduction,
-                        ArrayRefParameter<"AxisAttr">:$partialAxes, ArrayRefParameter<"AxisAttr">:$flatAxes);
+                        ArrayRefParameter<"AxisAttr">:$partialAxes, ArrayRefParameter<"AxisAttr">:$flatAxes,
+                        OptionalParameter<"::meshplan::base::RoutedAttr">:$routed);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

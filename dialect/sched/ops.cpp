@@ -128,6 +128,8 @@ SmallVector<int64_t> localShape(ShardedTensorType type, ArrayRef<int64_t> meshSi
       return dim.getExtent();
     return meshplan::localExtent(toDimSharding(dim), meshSizes, coordinate);
   });
+  if (base::RoutedAttr routed = type.getRouted())
+    return llvm::to_vector(ArrayRef(base::storedShape(routed, type.getDims().front().getExtent(), shape)));
   if (!type.getFlatAxes().empty())
     shape = {meshplan::flatRange(product(shape), flatAxes(type), meshSizes, coordinate).size};
   return shape;
@@ -173,6 +175,11 @@ int64_t localBytes(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef
 int64_t largestBytes(ShardedTensorType type) {
   // The dims are divided independently, so some rank has the largest shard of each of them.
   SmallVector<meshplan::DimSharding> dims = llvm::map_to_vector(type.getDims(), toDimSharding);
+  if (base::RoutedAttr routed = type.getRouted()) {
+    SmallVector<int64_t> shard = llvm::map_to_vector(dims, meshplan::largestExtent);
+    std::vector<int64_t> stored = base::storedShape(routed, type.getDims().front().getExtent(), shard);
+    return product(stored) * elementBytes(type.getElementType());
+  }
   return meshplan::largestShard(dims, flatAxes(type)) * elementBytes(type.getElementType());
 }
 

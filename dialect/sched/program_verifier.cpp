@@ -252,10 +252,24 @@ bool ProgramVerifier::runs(Operation &step) const {
   return when == base::When::always && !isa<OutputOp, GradientOp>(step);
 }
 
+/// P26: how many rows a rank has of a routed value is known when the program runs, and only to this rank.
+static LogicalResult verifyRoutedStaysLocal(Operation &step) {
+  auto isRouted = [](Type type) {
+    auto tensor = dyn_cast<ShardedTensorType>(type);
+    return tensor && tensor.getRouted();
+  };
+  bool hasRouted = llvm::any_of(step.getOperandTypes(), isRouted) || llvm::any_of(step.getResultTypes(), isRouted);
+  if (hasRouted && !isa<ComputeOp, FreeOp>(step))
+    return step.emitOpError("moves, keeps or gives out a value that is routed to experts");
+  return success();
+}
+
 LogicalResult ProgramVerifier::verifyStep(Operation &step) {
   if (!isa_and_nonnull<SchedDialect>(step.getDialect())) // P2
     return step.emitOpError("is not an op that a program may contain");
   if (failed(verifyNames(step)))
+    return failure();
+  if (failed(verifyRoutedStaysLocal(step)))
     return failure();
   for (Value result : step.getResults()) {
     if (auto type = dyn_cast<ShardedTensorType>(result.getType()); type && failed(verifyLayout(step, type)))

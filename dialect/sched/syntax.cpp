@@ -86,12 +86,14 @@ void AxisAttr::print(AsmPrinter &printer) const { base::printInAngles(printer, *
 Attribute DimAttr::parse(AsmParser &parser, Type) { return base::parseInAngles(parser, parseDim); }
 void DimAttr::print(AsmPrinter &printer) const { base::printInAngles(printer, *this, printDim); }
 
-/// tensor ::= `<` `[` dims `]` `,` type (`,` `partial` `=` reduction axes)? (`,` `flat` `=` axes)? `>`
+/// tensor ::= `<` `[` dims `]` `,` type (`,` `partial` `=` reduction axes)? (`,` `flat` `=` axes)?
+///            (`,` `routed` `=` routed)? `>`
 Type ShardedTensorType::parse(AsmParser &parser) {
   SmallVector<DimAttr> dims;
   SmallVector<AxisAttr> partial, flat;
   Type elementType;
   Reduction reduction = Reduction::none;
+  base::RoutedAttr routed;
   SMLoc start = parser.getCurrentLocation();
   auto parseOneDim = [&] { return base::parseInto(parser, dims, parseDim); };
   if (parser.parseLess() || parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseOneDim) ||
@@ -103,12 +105,17 @@ Type ShardedTensorType::parse(AsmParser &parser) {
       return {};
     more = succeeded(parser.parseOptionalComma());
   }
-  if (more && (parser.parseKeyword("flat") || parser.parseEqual() || base::parseAxes(parser, flat, parseAxis)))
+  if (more && succeeded(parser.parseOptionalKeyword("flat"))) {
+    if (parser.parseEqual() || base::parseAxes(parser, flat, parseAxis))
+      return {};
+    more = succeeded(parser.parseOptionalComma());
+  }
+  if (more && (parser.parseKeyword("routed") || base::parseRouted(parser, routed)))
     return {};
   if (parser.parseGreater())
     return {};
   return getChecked([&] { return parser.emitError(start); }, parser.getContext(), dims, elementType, reduction, partial,
-                    flat);
+                    flat, routed);
 }
 
 void ShardedTensorType::print(AsmPrinter &printer) const {
@@ -123,5 +130,7 @@ void ShardedTensorType::print(AsmPrinter &printer) const {
     printer << ", flat = ";
     base::printAxes(printer, getFlatAxes(), printAxis);
   }
+  if (getRouted())
+    printer << ", routed = " << getRouted();
   printer << '>';
 }

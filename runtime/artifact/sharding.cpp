@@ -3,6 +3,7 @@
 #include "runtime/artifact/sharding.h"
 
 #include "runtime/artifact/vector_range.h"
+#include "runtime/schema/routed.h"
 
 #include <algorithm>
 #include <functional>
@@ -133,7 +134,10 @@ std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const 
   // A flat value is cut across dims, so its local elements no longer form a box; they are stored in one dim.
   if (isFlat(value))
     return {localRunOf(value, meshSizes, coordinate).size};
-  return shapeOfDims(value, meshSizes, coordinate);
+  std::vector<int64_t> shape = shapeOfDims(value, meshSizes, coordinate);
+  if (const artifact::Routed *routed = value.routed())
+    return routedShape(!isRows(value), routed->dims(), routed->slots(), value.dims()->Get(0)->extent(), shape);
+  return shape;
 }
 
 /// A flat value is distributed in two steps: the dims leave a box to the rank, and the flat axes then cut the row-major

@@ -61,7 +61,8 @@ std::vector<int64_t> globalShapeOf(const artifact::Value &value);
 int64_t globalElementsOf(const artifact::Value &value);
 int64_t globalBytesOf(const artifact::Value &value);
 
-/// Shape of the tensor of the rank at `coordinate`. A flat value has one dim: the number of its elements.
+/// Shape of the tensor of the rank at `coordinate`. A flat value has one dim: the number of its elements. The first
+/// dim of rows that are routed to experts is the balanced number of rows (routed.h), unless the rank has all experts.
 std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
                                   std::span<const int64_t> coordinate);
 
@@ -71,6 +72,11 @@ std::vector<std::vector<Range>> localRangesOf(const artifact::Value &value, std:
                                               std::span<const int64_t> coordinate);
 
 inline bool isFlat(const artifact::Value &value) { return value.flat_axes() && value.flat_axes()->size() > 0; }
+
+/// True if the number of elements of the rank's tensor follows from the choices of a router.
+inline bool isRows(const artifact::Value &value) {
+  return value.routed() && value.routed()->kind() == artifact::RoutedKind::rows;
+}
 
 /// True if the value has the elements of others (Value.members).
 inline bool isPacked(const artifact::Value &value) { return value.members() && value.members()->size() > 0; }

@@ -36,6 +36,8 @@ public:
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
     if (isPacked(*program.values()->Get(value)))
       return corrupted("value ", value, " is packed");
+    if (program.values()->Get(value)->routed())
+      return corrupted("value ", value, " is routed to experts, and no instruction makes it");
     if (known[value])
       return corrupted("value ", value, " is defined twice");
     known[value] = true;
@@ -260,6 +262,8 @@ Status verifyMembers(const artifact::Value &value, const artifact::Program &prog
     const artifact::Value &tensor = *program.values()->Get(member);
     if (isPacked(tensor) || tensor.host())
       return corrupted("value ", member, isPacked(tensor) ? " is packed itself" : " is on the host");
+    if (tensor.routed())
+      return corrupted("value ", member, " is routed to experts");
     return tensor.dtype() == value.dtype()
                ? Status()
                : corrupted("value ", member, " has dtype ", dtypeName(dtypeOf(tensor.dtype())),
@@ -294,6 +298,8 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
   MESHPLAN_RETURN_IF_ERROR(verifyEach("outputs", program.outputs(), [&](const artifact::Port *port) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(port->name(), outputs));
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", port->value(), program.values()));
+    if (program.values()->Get(port->value())->routed())
+      return corrupted("value ", port->value(), " is routed to experts: it has no tensor outside of its rank");
     return verifyWhole(program, port->value());
   }));
   std::set<std::string_view> states, settings;

@@ -155,6 +155,23 @@ Status verifyAxes(const AxisRefVector *axes, std::span<const int64_t> meshSizes,
   });
 }
 
+/// The form of a routed value; its axes are verified.
+static Status verifyRouted(const artifact::Value &value) {
+  const artifact::Routed *routed = value.routed();
+  if (!routed)
+    return Status();
+  int64_t rank = value.dims()->size(), dims = routed->dims();
+  if (routed->kind() < artifact::RoutedKind::MIN || routed->kind() > artifact::RoutedKind::MAX)
+    return corrupted("kind ", int(routed->kind()), " does not exist");
+  if (dims < 2 || dims > rank || (!isRows(value) && dims != rank))
+    return corrupted(dims, " dims of experts and tokens of a value of rank ", rank);
+  if (int64_t experts = value.dims()->Get(0)->extent(); routed->slots() < 1 || routed->slots() > experts)
+    return corrupted("a token chooses ", routed->slots(), " of ", experts, " experts");
+  if (isFlat(value) || value.host())
+    return corrupted("a routed value that is ", isFlat(value) ? "flat" : "copied to host memory");
+  return Status();
+}
+
 Status verifyValue(const artifact::Value &value, std::span<const int64_t> meshSizes) {
   if (value.dtype() < artifact::DType::MIN || value.dtype() > artifact::DType::MAX)
     return corrupted("dtype ", int(value.dtype()), " does not exist");
@@ -176,7 +193,9 @@ Status verifyValue(const artifact::Value &value, std::span<const int64_t> meshSi
   if (hasAxes != (value.partial() != artifact::Reduction::none))
     return corrupted(hasAxes ? "partial axes without a reduction" : "a partial value without axes");
   MESHPLAN_RETURN_IF_ERROR(verifyAxes(value.flat_axes(), meshSizes, digits).withContext("flat"));
-  return Status();
+  if (value.routed() && isPacked(value))
+    return corrupted("a packed value that is routed");
+  return verifyRouted(value).withContext("routed");
 }
 
 Status verifyMeaning(const artifact::Schedule &schedule) {

@@ -71,7 +71,8 @@ static OpCost routeCost(const CallView &call) {
 // table
 //===----------------------------------------------------------------------===//
 
-/// Every rank of an axis of experts reads all tokens of its shard, of which it takes those of its experts.
+/// Every rank of an axis of experts reads all tokens of its shard, of which it takes those of its experts. Both calls
+/// only move elements, but addends are summed before them: a token has several rows, and rows do not move between ranks.
 static FactorRule dispatchRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), table = builder.operand("table"), result = builder.result();
@@ -89,7 +90,6 @@ static FactorRule dispatchGatesRule(const CallView &call) {
   return builder.finish();
 }
 
-static Linearity inGates(const CallView &call) { return linearIn(call, {{"gates"}}); }
 
 /// The token of each row is a division of its pair.
 static OpCost dispatchCost(const CallView &call) {
@@ -312,10 +312,10 @@ void addExpertRecords(OpRegistry &registry) {
                 .linearity = notLinear,
                 .cost = routeCost,
                 .localize = localizeRoute});
-  registry.add({.target = "meshplan.dispatch", .rule = dispatchRule, .linearity = inSelf, .cost = dispatchCost});
+  registry.add({.target = "meshplan.dispatch", .rule = dispatchRule, .linearity = notLinear, .cost = dispatchCost});
   registry.add({.target = "meshplan.dispatch_gates",
                 .rule = dispatchGatesRule,
-                .linearity = inGates,
+                .linearity = notLinear,
                 .cost = dispatchGatesCost});
   registry.add({.target = "meshplan.combine",
                 .rule = combineRule,

@@ -96,6 +96,9 @@ void ProgramDescriber::describeValue(int32_t index) {
            << describeAxes(value.partial_axes(), mesh);
   if (value.flat_axes() && value.flat_axes()->size() > 0)
     stream << " flat over " << describeAxes(value.flat_axes(), mesh);
+  if (const artifact::Routed *routed = value.routed())
+    stream << " routed " << artifact::EnumNameRoutedKind(routed->kind()) << " by " << routed->dims() << " dims, "
+           << routed->slots() << " slots";
   if (value.host())
     stream << " on the host";
 }

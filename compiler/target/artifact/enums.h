@@ -28,6 +28,9 @@ inline artifact::Direction toArtifact(base::Direction direction) { return static
 static_assert(base::getMaxEnumValForPurpose() == static_cast<unsigned>(artifact::Purpose::MAX));
 inline artifact::Purpose toArtifact(base::Purpose purpose) { return static_cast<artifact::Purpose>(purpose); }
 
+static_assert(base::getMaxEnumValForRoutedKind() == static_cast<unsigned>(artifact::RoutedKind::MAX));
+inline artifact::RoutedKind toArtifact(base::RoutedKind kind) { return static_cast<artifact::RoutedKind>(kind); }
+
 static_assert(base::getMaxEnumValForInitKind() == static_cast<unsigned>(artifact::InitKind::MAX));
 inline artifact::InitKind toArtifact(base::InitKind kind) { return static_cast<artifact::InitKind>(kind); }
 

@@ -128,6 +128,12 @@ LogicalResult ProgramSerializer::addValue(Value value) {
   for (sched::AxisAttr axis : type.getFlatAxes())
     entry->flat_axes.emplace_back(axis.getAxis(), axis.getPre(), axis.getSize());
   entry->host = sched::isOnHost(value);
+  if (base::RoutedAttr routed = type.getRouted()) {
+    entry->routed = std::make_unique<artifact::RoutedT>();
+    entry->routed->kind = toArtifact(routed.getKind());
+    entry->routed->dims = routed.getDims();
+    entry->routed->slots = routed.getSlots();
+  }
   numbers[value] = program->values.size();
   program->values.push_back(std::move(entry));
   return success();

@@ -278,6 +278,40 @@ def UnmergeDims : Pass<"plan-unmerge-dims", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def RecognizeExperts : Pass<"plan-recognize-experts", "::mlir::func::FuncOp"> {
+  let summary = "replace the experts' part of a mixture by calls on routed tensors";
+  let description = [{
+    A mixture computes a row for each pair of a token and an expert that it has chosen. Models keep all rows in one dim,
+    sorted by expert or by token, which no plan can divide. Here they become routed tensors [experts, *tokens, features],
+    of which only chosen elements are stored; experts and tokens are dims that a plan can divide.
+
+    The starting point is a flat list of experts, one for each token and slot, which sorts the rows (the grouped form) or
+    copies the weights of each row's expert (the batched form). Each value from there to the sum over the slots is
+    understood, or the operators stay as they are, with a remark that names the operator. Numbers of experts must derive
+    from an operator that gives each token different ones, such as `aten.topk`. Tokens have the dims into which the merge
+    of the rows can be undone.
+
+    ```mlir
+    %flat = plan.call "aten.view.default"(%chosen) ... : [4, 16, 2] -> [128]
+    %sorted, %order = plan.call "aten.sort.default"(%flat) ...
+    %tokens = plan.call "aten.floor_divide.default"(%order) {other = 2, ...}
+    %rows = plan.call "aten.index.Tensor"(%x as [64, 32], %tokens) ... : [128, 32]
+    %ends = plan.call "aten.cumsum.default"(histc of %sorted) ...
+    %up = plan.call "meshplan.grouped_mm"(%rows, %weight, %ends) ... : [128, 96]
+    %act = plan.call "aten.silu.default"(%up) ...
+    ...
+    // becomes
+    %table, %counts = plan.call "meshplan.route"(%chosen) {first = 0, experts = 8, ...} : [4, 16, 2] -> [8, 4, 16], [8, 4, 16]
+    %rows = plan.call "meshplan.dispatch"(%x, %table) {slots = 2, ...} : [8, 4, 16, 32]
+    %up = plan.call "meshplan.grouped_linear"(%rows, %weight, %counts) {transposed = false, ...} : [8, 4, 16, 96]
+    %act = plan.call "aten.silu.default"(%up) ...
+    ...
+    %out = plan.call "meshplan.combine"(%weighted, %table) {slots = 2, size = [4, 16, 32], ...}
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def LowerRandomOps : Pass<"plan-lower-random-ops", "::mlir::func::FuncOp"> {
   let summary = "make random numbers a function of the element position in the whole tensor";
   let description = [{

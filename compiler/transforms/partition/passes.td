@@ -5,6 +5,24 @@
 
 include "mlir/Pass/PassBase.td"
 
+def StoreRouted : Pass<"plan-store-routed", "::mlir::ModuleOp"> {
+  let summary = "mark values of which ranks store the rows of chosen experts only";
+  let description = [{
+    Values between `meshplan.dispatch` and `meshplan.combine` have the dims of experts and tokens, of which only the
+    pairs exist that a router has chosen. Their shardings get `#base.routed`, so that extents, memory and costs are those
+    of the rows (compiler/sharding/dataflow/routed_values.h).
+
+    ```mlir
+    %0 = plan.call "meshplan.dispatch"(%x, %table) ... : ... -> tensor<8x4x16x64xf32, #plan.sharding<[{}, {"dp"}, {}, {} ]>>
+    // becomes
+    %0 = plan.call "meshplan.dispatch"(%x, %table) ... : ... -> tensor<8x4x16x64xf32, #plan.sharding<[{}, {"dp"}, {}, {} ], routed = #base.routed<rows, dims = 3, slots = 2>>>
+    ```
+
+    Error: rows that would have to move between ranks.
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def DropShapes : Pass<"plan-drop-shapes", "::mlir::ModuleOp"> {
   let summary = "remove operands that are used only for shape and sharding";
   let description = [{

@@ -72,6 +72,7 @@ CallDecision CallDecider::run() {
 
 void CallDecider::collect() {
   decision = CallDecision();
+  decision.factors = problem.given;
   decision.factors.resize(problem.rule.factors.size());
   decision.source.assign(problem.rule.factors.size(), -1);
   // Axes of partial operands are taken: dividing a factor over one of them as well would use the axis twice in the

@@ -46,6 +46,8 @@ struct CallProblem {
   llvm::SmallVector<plan::ShardingAttr> operands;
   /// Operand indices in order of precedence.
   llvm::SmallVector<unsigned> order;
+  /// Axes of factors that are decided before any operand is read: empty, or one for each factor.
+  FactorDivisions given = {};
 };
 
 /// Decides a call. Partial operands stay partial; the caller must have reduced those that the call does not accept.

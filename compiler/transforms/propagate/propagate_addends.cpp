@@ -82,6 +82,10 @@ void Propagation::reducePartialOperands(CallOp call, const FactorRule &rule, con
 
 bool Propagation::isPartialShared(CallOp call, AxisRefAttr axis) {
   return llvm::any_of(call.getOperands(), [&](Value operand) {
+    // Rows of experts stay addends until their tokens are summed: a token has several rows, and ranks do not know how
+    // many rows the others have.
+    if (routed.get(operand))
+      return false;
     Operation *producer = operand.getDefiningOp();
     // Gradients on the path to a parameter stay addends for all their readers: they are reduced at the parameter.
     bool isKept = producer && producer->hasAttr(attr::KeepsAddends::getNameStr());

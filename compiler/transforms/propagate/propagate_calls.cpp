@@ -56,6 +56,8 @@ LogicalResult Propagation::visitCall(CallOp call) {
   if (runsFlat(call))
     return decideFlat(call), success();
   CallProblem problem = makeProblem(call, rule);
+  if (call.getTarget() == "meshplan.route")
+    visitRoute(call, rule, problem);
   CallDecision decision = decideCall(problem);
   // A reshape that would split an axis within a head is refused: no rank would have a whole head. Attention may share a
   // group instead.
@@ -144,7 +146,9 @@ CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
     // operands, keeping the largest one in its layout moves the least data.
     bool placed = !getSharding(operand).isReplicated() && isFromWeights(operand);
     bool yields = !placed && standsForOthers(call, index, rule);
-    return std::tuple(placed ? 0 : 1, yields, -cast<RankedTensorType>(operand.getType()).getNumElements());
+    // The route has decided the layout of its rows; they cannot move.
+    int rank = routed.get(operand) ? 0 : placed ? 1 : 2;
+    return std::tuple(rank, yields, -cast<RankedTensorType>(operand.getType()).getNumElements());
   };
   SmallVector<std::tuple<int, bool, int64_t>> weights = llvm::map_to_vector(problem.order, weight);
   llvm::stable_sort(problem.order, [&](unsigned left, unsigned right) { return weights[left] < weights[right]; });

@@ -38,6 +38,7 @@
 
 #include "compiler/compositions/composition_rules.h"
 #include "compiler/sharding/blocks/dim_blocks.h"
+#include "compiler/sharding/dataflow/routed_values.h"
 #include "compiler/transforms/propagate/decide_call.h"
 #include "compiler/transforms/propagate/layouts.h"
 #include "compiler/transforms/propagate/messages.h"
@@ -59,8 +60,8 @@ public:
   /// forward program.
   Propagation(mlir::func::FuncOp function, plan::MeshOp mesh, const ModuleStyles &styles, bool strict,
               Reports &reported)
-      : function(function), mesh(mesh), styles(styles), strict(strict), blocks(function), reported(reported),
-        layouts(mesh) {}
+      : function(function), mesh(mesh), styles(styles), strict(strict), blocks(function), routed(function),
+        reported(reported), layouts(mesh) {}
 
   mlir::LogicalResult run();
 
@@ -132,9 +133,16 @@ private:
 
   /// Reduces partial operands unless the call is linear in them and no other consumer needs the sum.
   void reducePartialOperands(plan::CallOp call, const FactorRule &rule, const Linearity &linearity);
-  static bool isPartialShared(plan::CallOp call, plan::AxisRefAttr axis);
+  bool isPartialShared(plan::CallOp call, plan::AxisRefAttr axis);
 
   void insertReshards(plan::CallOp call, const CallDecision &decision);
+
+  //===--------------------------------------------------------------------===//
+  // Routes to experts
+  //===--------------------------------------------------------------------===//
+
+  /// Decides the layout of all rows that a `meshplan.route` makes (propagate_routes.cpp).
+  void visitRoute(plan::CallOp route, const FactorRule &rule, CallProblem &problem);
 
   /// True if the value depends on an input of the model.
   bool dependsOnInputs(mlir::Value value);
@@ -182,6 +190,7 @@ private:
   const ModuleStyles &styles;
   bool strict;
   DimBlocks blocks;
+  RoutedValues routed;
   bool strictFailure = false;
   bool hasFailed = false;
   Reports &reported;

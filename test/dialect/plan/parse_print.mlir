@@ -112,6 +112,14 @@ func.func @gradients(%g: tensor<4x8xf32>, %x: tensor<4x8xf32, #plan.sharding<[{"
   return %2 : tensor<4x8xf32>
 }
 
+// CHECK-LABEL: func.func @routed
+// CHECK-SAME: tensor<8x4x6xf32, #plan.sharding<[{"tp"}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>
+// CHECK-SAME: tensor<8x4xi64, #plan.sharding<[{}, {}], partial = sum {"tp"}, replicated = {"dp"}, routed = #base.routed<counts, dims = 2, slots = 8>>>
+func.func @routed(%0: tensor<8x4x6xf32, #plan.sharding<[{"tp"}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>,
+                  %1: tensor<8x4xi64, #plan.sharding<[{}, {}], partial = sum {"tp"}, replicated = {"dp"}, routed = #base.routed<counts, dims = 2, slots = 8>>>) {
+  return
+}
+
 // CHECK-LABEL: func.func @flat
 // CHECK-SAME: tensor<8x8xf32, #plan.sharding<[{"tp"}, {}], flat = {"dp"}>>
 // CHECK-SAME: tensor<8x8xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}, flat = {"dp"}>>

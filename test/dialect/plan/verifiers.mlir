@@ -1542,3 +1542,27 @@ plan.precision {reduce = i8}
 // M13
 // expected-error @below {{'plan.precision' op states 'i8', which is not a floating-point type}}
 plan.precision {master = i8}
+
+// -----
+
+// B15
+// expected-error @below {{a routed value with 3 dims of experts and tokens has rank 2, must be at least as many}}
+func.func private @b15(tensor<8x4xf32, #plan.sharding<[{}, {}], routed = #base.routed<rows, dims = 3, slots = 2>>>)
+
+// -----
+
+// B15: counts
+// expected-error @below {{a routed value with 2 dims of experts and tokens has rank 3, must be equal}}
+func.func private @b15(tensor<8x4x6xi64, #plan.sharding<[{}, {}, {}], routed = #base.routed<counts, dims = 2, slots = 2>>>)
+
+// -----
+
+// B16
+// expected-error @below {{a token chooses 9 of 8 experts}}
+func.func private @b16(tensor<8x4xf32, #plan.sharding<[{}, {}], routed = #base.routed<rows, dims = 2, slots = 9>>>)
+
+// -----
+
+// B17
+// expected-error @below {{a routed value is flat: the number of its elements is not known before it is computed}}
+func.func private @b17(tensor<8x4xf32, #plan.sharding<[{}, {}], flat = {"dp"}, routed = #base.routed<rows, dims = 2, slots = 2>>>)

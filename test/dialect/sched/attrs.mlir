@@ -262,3 +262,21 @@ module attributes {test.attr = #sched.time<compute = 1, communication = 2, copie
 // A6: the flat axes
 // expected-error@+1 {{axis 0 is used twice in one layout}}
 func.func private @f(!sched.tensor<[8 over {0:(1)2}], f32, flat = {0:(1)2}>)
+
+// -----
+
+// B15
+// expected-error@+1 {{a routed value with 3 dims of experts and tokens has rank 2, must be at least as many}}
+func.func private @f(!sched.tensor<[8, 4], f32, routed = #base.routed<rows, dims = 3, slots = 2>>)
+
+// -----
+
+// B16
+// expected-error@+1 {{a token chooses 9 of 8 experts}}
+func.func private @f(!sched.tensor<[8, 4], f32, routed = #base.routed<rows, dims = 2, slots = 9>>)
+
+// -----
+
+// B17
+// expected-error@+1 {{a routed value is flat: the number of its elements is not known before it is computed}}
+func.func private @f(!sched.tensor<[8, 4], f32, flat = {0:(1)2}, routed = #base.routed<rows, dims = 2, slots = 2>>)

@@ -59,7 +59,7 @@ TEST(LoadSchedule, AnotherFormatNamesBoth) {
   std::string path = writeSchedule(directory, schedule);
   Status status = loadSchedule(path).status();
   EXPECT_EQ(status.code(), StatusCode::unsupported);
-  EXPECT_EQ(status.message(), path + ": format 9, this program reads format 8; help: compile the plan again");
+  EXPECT_EQ(status.message(), path + ": format 10, this program reads format 9; help: compile the plan again");
 }
 
 /// Files of format 1 had another identifier, and no checksum.
@@ -69,7 +69,7 @@ TEST(LoadSchedule, AnOldFormatIsNotCalledDamaged) {
   std::span<std::byte> old = std::as_writable_bytes(std::span(words)).first(size - sizeof(uint64_t));
   std::memcpy(&old[4], "MPSC", 4);
   EXPECT_EQ(verifySchedule(old).status().message(),
-            "format 1, this program reads format 8; help: compile the plan again");
+            "format 1, this program reads format 9; help: compile the plan again");
 }
 
 /// The valid file, in which the vector at `field` of a table is located after the content, where its elements are

@@ -24,6 +24,8 @@ TEST(Enums, OfTheArtifactHaveTheNamesOfTheDialects) {
   expectSameNames<base::ProgramRole>(base::getMaxEnumValForProgramRole(), base::stringifyProgramRole,
                                      artifact::EnumNameProgramRole);
   expectSameNames<base::When>(base::getMaxEnumValForWhen(), base::stringifyWhen, artifact::EnumNameWhen);
+  expectSameNames<base::RoutedKind>(base::getMaxEnumValForRoutedKind(), base::stringifyRoutedKind,
+                                    artifact::EnumNameRoutedKind);
   expectSameNames<base::InitKind>(base::getMaxEnumValForInitKind(), base::stringifyInitKind,
                                   artifact::EnumNameInitKind);
   expectSameNames<base::RateKind>(base::getMaxEnumValForRateKind(), base::stringifyRateKind,

@@ -150,10 +150,10 @@ bool Splits::isDivisible(Value value, unsigned dim, unsigned count) const {
   auto whole = cast<RankedTensorType>(value.getType());
   if (whole.getDimSize(dim) % count != 0)
     return false;
-  // Blocks are not cut.
+  // Blocks are not cut, and rows that are routed to experts do not have the dims of their tokens.
   if (plan::ShardingAttr sharding = plan::getSharding(value)) {
     plan::DimShardingAttr own = sharding.getDims()[dim];
-    if (own.getUnit() != 1 || !own.getParts().empty() || own.getRepeat() != 1)
+    if (sharding.getRouted() || own.getUnit() != 1 || !own.getParts().empty() || own.getRepeat() != 1)
       return false;
   }
   // A layout is valid until another one is asked for.

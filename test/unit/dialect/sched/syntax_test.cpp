@@ -17,8 +17,9 @@ protected:
     return DimAttr::get(&context, extent, axes, unit, parts, repeat);
   }
   ShardedTensorType tensor(ArrayRef<DimAttr> dims, Type element, Reduction reduction = Reduction::none,
-                           ArrayRef<AxisAttr> partial = {}, ArrayRef<AxisAttr> flat = {}) {
-    return ShardedTensorType::get(&context, dims, element, reduction, partial, flat);
+                           ArrayRef<AxisAttr> partial = {}, ArrayRef<AxisAttr> flat = {},
+                           base::RoutedAttr routed = {}) {
+    return ShardedTensorType::get(&context, dims, element, reduction, partial, flat, routed);
   }
 };
 
@@ -67,6 +68,9 @@ TEST_F(SchedSyntax, TextMeansTheType) {
        tensor({dim(4, {tp})}, f32, Reduction::none, {}, {dp})},
       {"!sched.tensor<[4], f32, partial = sum {1:(1)3}, flat = {0:(1)2}>",
        tensor({dim(4)}, f32, Reduction::sum, {tp}, {dp})},
+      {"!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 3>>",
+       tensor({dim(8), dim(4, {dp}), dim(6)}, f32, Reduction::none, {}, {},
+              base::RoutedAttr::get(&context, base::RoutedKind::rows, 2, 3))},
       {"!sched.token<!sched.tensor<[4], f32>>", TokenType::get(&context, tensor({dim(4)}, f32))},
       {"!sched.packed<<[4], f32>, <[], f32>>", PackedType::get(&context, {tensor({dim(4)}, f32), tensor({}, f32)})},
   };

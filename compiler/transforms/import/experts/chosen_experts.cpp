@@ -1,0 +1,205 @@
+//===- chosen_experts.cpp - which experts tokens choose -------------------===//
+//
+// A token may choose an expert once only, because a routed value has one row for each token and expert. That is proven
+// from the operator that makes the numbers:
+//
+//   topk, sort, argsort   positions in a row are all different
+//   cat of maxima         each part is the position of a maximum of scores in which the positions of the parts before
+//                         it are replaced by minus infinity
+//
+// Example: ids = view(topk(scores [4, 16, 8], 2)#1) [128]. Pair p reads position [p / 32, p / 2 mod 16, p mod 2], which
+// are the digits of token p / 2, and slot p mod 2 along the dim of the topk. So there are 64 tokens, 2 slots and 8
+// experts.
+
+#include "compiler/transforms/import/experts/chosen_experts.h"
+#include "compiler/sharding/op_record.h"
+#include "compiler/transforms/import/index_functions/call_reader.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <limits>
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::indexing;
+
+/// The operand of a conversion between integer types that can hold any number of an expert; or null.
+static Value convertedInteger(Value value) {
+  auto call = value.getDefiningOp<plan::CallOp>();
+  if (!call ||
+      !llvm::is_contained({"aten.to.dtype", "aten.to.dtype_layout", "aten._to_copy.default"}, call.getTarget()))
+    return {};
+  auto from = dyn_cast<IntegerType>(elementOf(call.getOperand(0))), to = dyn_cast<IntegerType>(elementOf(value));
+  return from && to && from.getWidth() >= 32 && to.getWidth() >= 32 ? Value(call.getOperand(0)) : Value();
+}
+
+Indices meshplan::digitsOf(ExprBuilder &builder, Expr number, int64_t count, ArrayRef<int64_t> shape) {
+  return readReshaped(builder, shape, {count}, {number});
+}
+
+static bool isCompleteProduct(ArrayRef<int64_t> shape, int64_t count) {
+  for (int64_t size : shape) {
+    if (size < 1 || count % size != 0)
+      return false;
+    count /= size;
+  }
+  return count == 1;
+}
+
+Value meshplan::findTokenTensor(IndexFunctions &functions, TokenRead goal) {
+  Value found;
+  std::optional<MovedRead> at = std::move(goal.read);
+  for (; at && !llvm::is_contained(at->indices, nullptr);
+       at = readThroughMovement(functions.builder, at->operand, at->indices)) {
+    ArrayRef<int64_t> shape = shapeOf(at->operand);
+    if (shape.size() <= goal.rest.size() || (found && shape.size() <= shapeOf(found).size()))
+      continue;
+    ArrayRef<int64_t> dims = shape.drop_back(goal.rest.size());
+    // A dim of size 1 after those of the tokens has been added for their slots.
+    if (dims.size() > 1 && dims.back() == 1)
+      continue;
+    if (!isCompleteProduct(dims, goal.tokens) || shape.take_back(goal.rest.size()) != ArrayRef(goal.restShape))
+      continue;
+    Indices wanted = digitsOf(functions.builder, goal.token, goal.tokens, dims);
+    llvm::append_range(wanted, goal.rest);
+    if (at->indices == wanted)
+      found = at->operand;
+  }
+  return found;
+}
+
+namespace {
+
+/// A tensor whose elements are positions along a dim of another tensor.
+struct Positions {
+  int64_t dim = 0, extent = 0;
+};
+
+} // namespace
+
+/// Positions that differ along the dim: results of a sort. nullopt for anything else.
+static std::optional<Positions> sortedPositions(Value value) {
+  auto call = value.getDefiningOp<plan::CallOp>();
+  if (!call)
+    return std::nullopt;
+  StringRef target = call.getTarget();
+  bool isSecond = llvm::is_contained({"aten.topk.default", "aten.sort.default", "aten.sort.stable"}, target) &&
+                  call.getNumResults() == 2 && value == call.getResult(1);
+  if (!isSecond && !llvm::is_contained({"aten.argsort.default", "aten.argsort.stable"}, target))
+    return std::nullopt;
+  CallView view = CallView::of(call);
+  std::optional<unsigned> self = view.getOperand("self");
+  if (!self)
+    return std::nullopt;
+  ArrayRef<int64_t> shape = view.operands[*self].getShape();
+  std::optional<int64_t> dim = countedDim(view.getInt("dim", -1), shape.size());
+  if (!dim || shape.size() != shapeOf(value).size())
+    return std::nullopt;
+  return Positions{*dim, shape[*dim]};
+}
+
+/// The scores whose maxima along the last dim, which is kept, are at these positions; or null.
+static Value maximizedScores(Value positions) {
+  auto call = positions.getDefiningOp<plan::CallOp>();
+  if (!call)
+    return {};
+  CallView view = CallView::of(call);
+  bool isMaximum = llvm::StringSwitch<bool>(view.target)
+                       .Case("aten.max.dim", view.getBool("keepdim", false))
+                       .Case("aten.argmax.default", view.getBool("keepdim", false))
+                       .Case("aten.topk.default", view.getInt("k", 0) == 1 && view.getBool("largest", true))
+                       .Default(false);
+  std::optional<unsigned> self = view.getOperand("self");
+  if (!isMaximum || !self || positions != call.getResult(call.getNumResults() - 1))
+    return {};
+  int64_t rank = view.operands[*self].getRank();
+  bool isLast = countedDim(view.getInt("dim", view.target == "aten.topk.default" ? -1 : rank), rank) == rank - 1;
+  return isLast ? Value(call.getOperand(*self)) : Value();
+}
+
+/// Removes the last replacement of scores by minus infinity at positions of the last dim; null if there is none.
+static Value withoutHidden(Value scores, SmallVectorImpl<Value> &hidden) {
+  auto call = scores.getDefiningOp<plan::CallOp>();
+  if (!call || call.getTarget() != "aten.scatter.value")
+    return {};
+  CallView view = CallView::of(call);
+  std::optional<unsigned> self = view.getOperand("self"), index = view.getOperand("index");
+  int64_t rank = typeOf(scores).getRank();
+  if (!self || !index || countedDim(view.getInt("dim", 0), rank) != rank - 1 ||
+      view.getFloat("value", 0) != -std::numeric_limits<double>::infinity())
+    return {};
+  hidden.push_back(call.getOperand(*index));
+  return call.getOperand(*self);
+}
+
+/// Positions of maxima, concatenated along the last dim, each of scores without the positions before it.
+static std::optional<Positions> successiveMaxima(Value value) {
+  auto call = value.getDefiningOp<plan::CallOp>();
+  if (!call || call.getTarget() != "aten.cat.default")
+    return std::nullopt;
+  CallView view = CallView::of(call);
+  int64_t rank = typeOf(value).getRank(), extent = 0;
+  if (countedDim(view.getInt("dim", 0), rank) != rank - 1)
+    return std::nullopt;
+  SmallVector<Value> before;
+  for (std::optional<unsigned> operand : view.getOperands("tensors")) {
+    Value part = operand ? Value(call.getOperand(*operand)) : Value(), scores = part ? maximizedScores(part) : Value();
+    if (!scores || (extent != 0 && shapeOf(scores).back() != extent))
+      return std::nullopt;
+    extent = shapeOf(scores).back();
+    SmallVector<Value> hidden;
+    while (scores)
+      scores = withoutHidden(scores, hidden);
+    if (!llvm::all_of(before, [&](Value position) { return llvm::is_contained(hidden, position); }))
+      return std::nullopt;
+    before.push_back(part);
+  }
+  return Positions{rank - 1, extent};
+}
+
+/// True if the read, of pair `pair`, is one of token `pair / slots` at `pair mod slots`, possibly shifted, along `dim`.
+static bool readsSlots(ExprBuilder &builder, const MovedRead &read, Expr pair, const ChosenExperts &chosen,
+                       int64_t dim) {
+  SmallVector<int64_t> others(shapeOf(read.operand));
+  Indices indices = read.indices;
+  Expr slot = builder.subtract(indices[dim], builder.modulo(pair, chosen.slots));
+  others.erase(others.begin() + dim);
+  indices.erase(indices.begin() + dim);
+  return slot && slot->isConstant() && isCompleteProduct(others, chosen.tokens) &&
+         indices == digitsOf(builder, builder.floorDivide(pair, chosen.slots), chosen.tokens, others);
+}
+
+std::optional<ChosenExperts> meshplan::findChosenExperts(IndexFunctions &functions, Value ids) {
+  ExprBuilder &builder = functions.builder;
+  ArrayRef<int64_t> flat = shapeOf(ids);
+  if (flat.size() != 1 || flat[0] < 1 || !isa<IntegerType>(elementOf(ids)))
+    return std::nullopt;
+  Expr pair = builder.coordinate(0, flat[0]);
+  ChosenExperts chosen;
+  MovedRead at{ids, {pair}};
+  SmallVector<MovedRead> starts{at};
+  while (true) {
+    // The slots are the last dim of the first tensor that has more dims.
+    if (chosen.slots == 0 && typeOf(at.operand).getRank() > 1)
+      chosen = {{}, flat[0] / std::max<int64_t>(shapeOf(at.operand).back(), 1), shapeOf(at.operand).back()};
+    std::optional<Positions> positions = sortedPositions(at.operand);
+    if (!positions)
+      positions = successiveMaxima(at.operand);
+    if (positions && chosen.slots > 0 && readsSlots(builder, at, pair, chosen, positions->dim))
+      chosen.experts = positions->extent;
+    std::optional<MovedRead> moved = readThroughMovement(builder, at.operand, at.indices);
+    if (Value same = moved ? Value() : convertedInteger(at.operand)) {
+      moved = MovedRead{same, at.indices};
+      starts.push_back(*moved);
+    }
+    if (!moved || llvm::is_contained(moved->indices, nullptr))
+      break;
+    at = std::move(*moved);
+  }
+  if (chosen.slots < 1 || chosen.tokens * chosen.slots != flat[0])
+    return std::nullopt;
+  Expr token = builder.floorDivide(pair, chosen.slots), slot = builder.modulo(pair, chosen.slots);
+  // Movements end at a conversion. The tensor nearest to the ids is the one that has been converted.
+  for (const MovedRead &start : starts)
+    if (!chosen.indices)
+      chosen.indices = findTokenTensor(functions, {start, token, chosen.tokens, {slot}, {chosen.slots}});
+  return chosen.indices ? std::optional(chosen) : std::nullopt;
+}

@@ -1,0 +1,84 @@
+//===- recognize_experts.cpp - recognizes the experts of a mixture --------===//
+//
+// See RecognizeExperts in passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/support/layer_names.h"
+#include "compiler/transforms/import/erase_unread.h"
+#include "compiler/transforms/import/experts/routed_calls.h"
+#include "compiler/transforms/import/experts/routed_region.h"
+#include "compiler/transforms/import/passes.h"
+#include "compiler/transforms/import/unmerge_rows.h"
+
+namespace meshplan {
+#define GEN_PASS_DEF_RECOGNIZEEXPERTS
+#include "compiler/transforms/import/passes.h.inc"
+} // namespace meshplan
+
+using namespace mlir;
+using namespace meshplan;
+
+/// Tensors that a call may read as numbers of experts: what it sorts, or takes parts of a parameter by.
+static SmallVector<Value> possibleIds(plan::CallOp call) {
+  StringRef target = call.getTarget();
+  if (llvm::is_contained({"aten.sort.default", "aten.sort.stable", "aten.argsort.default", "aten.argsort.stable"},
+                         target))
+    return call.getNumOperands() == 1 ? SmallVector<Value>{call.getOperand(0)} : SmallVector<Value>();
+  if (target != "aten.index.Tensor" && target != "aten.index_select.default")
+    return {};
+  return llvm::to_vector(llvm::make_filter_range(
+      call.getOperands(), [](Value operand) { return rankOf(operand) == 1 && isa<IntegerType>(elementOf(operand)); }));
+}
+
+static void explain(const RoutedRegion &region) {
+  auto call = dyn_cast<plan::CallOp>(region.obstacle);
+  std::optional<StringRef> module = call ? call.getModule() : std::nullopt;
+  if (!region.steps.empty())
+    module = plan::CallOp(region.steps.front().place).getModule();
+  auto remark = region.obstacle->emitRemark() << "experts of " << moduleText(module.value_or(""))
+                                              << " are computed as the model writes them: " << region.why;
+  remark.attachNote()
+      << "help: choose experts with topk, and compute on each row alone between the products with their "
+         "weights";
+}
+
+namespace {
+
+struct RecognizeExpertsPass : meshplan::impl::RecognizeExpertsBase<RecognizeExpertsPass> {
+  void runOnOperation() final {
+    for (Block &block : getOperation().getBody())
+      recognize(block);
+  }
+
+private:
+  static void recognize(Block &block) {
+    // What nothing reads would otherwise count as a reader.
+    eraseUnread(block);
+    IndexFunctions functions;
+    llvm::DenseSet<Value> seen;
+    bool isAnyBuilt = false;
+    for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
+      for (Value ids : possibleIds(call)) {
+        if (!seen.insert(ids).second)
+          continue;
+        std::optional<RoutedRegion> region = readRoutedRegion(functions, ids);
+        if (!region || !region->multiplies)
+          continue;
+        if (region->obstacle) {
+          explain(*region);
+        } else if (region->isComplete()) {
+          buildRoutedCalls(*region);
+          isAnyBuilt = true;
+        }
+      }
+    if (!isAnyBuilt)
+      return;
+    eraseUnread(block);
+    // Rows that the sum over slots needed until now are tokens with dims again.
+    unmergeRowRegions(block);
+    eraseUnread(block);
+  }
+};
+
+} // namespace

@@ -1,0 +1,235 @@
+//===- routed_calls.cpp - the calls of a routed region --------------------===//
+//
+// Steps are built in program order. Each makes the routed tensor of one value of the program; steps without a call of
+// their own, such as another order of the rows, give a value the tensor of another one.
+
+#include "compiler/transforms/import/experts/routed_calls.h"
+#include "compiler/transforms/import/movement_chain.h"
+#include "dialect/plan/call_builder.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+namespace {
+
+class RoutedCallBuilder {
+public:
+  explicit RoutedCallBuilder(const RoutedRegion &region) : region(region) {}
+
+  void build();
+
+private:
+  void route(plan::CallOp place);
+  void build(const RoutedStep &step);
+  Value dispatch(const RoutedStep &step);
+  Value dispatchGates(const RoutedStep &step);
+  Value product(const RoutedStep &step);
+  Value bias(const RoutedStep &step);
+  void compute(plan::CallOp call);
+  Value combine(const RoutedStep &step);
+  void replaceSum(plan::CallOp sum, Value combined);
+
+  Value withUnit(Value value, plan::CallOp place);
+  Value tokensOf(Value tensor, int64_t features, plan::CallOp place) const;
+  SmallVector<int64_t> routedShape(ArrayRef<int64_t> features) const;
+  SmallVector<int64_t> tokenShape(ArrayRef<int64_t> features) const;
+  int64_t tokenRank() const { return region.tokenDims.size(); }
+  bool isRouted(Value value, int64_t features) const;
+
+  const RoutedRegion &region;
+  Value table, counts;
+  llvm::DenseMap<Value, Value> made; ///< the routed tensor of each value; without a dim that is not a feature
+};
+
+} // namespace
+
+SmallVector<int64_t> RoutedCallBuilder::tokenShape(ArrayRef<int64_t> features) const {
+  SmallVector<int64_t> shape = region.tokenDims;
+  llvm::append_range(shape, features);
+  return shape;
+}
+
+/// [experts, *token dims, *features]
+SmallVector<int64_t> RoutedCallBuilder::routedShape(ArrayRef<int64_t> features) const {
+  SmallVector<int64_t> shape = tokenShape(features);
+  shape.insert(shape.begin(), region.chosen.experts);
+  return shape;
+}
+
+bool RoutedCallBuilder::isRouted(Value value, int64_t features) const {
+  return rankOf(value) == 1 + tokenRank() + features &&
+         shapeOf(value).drop_back(features) == ArrayRef<int64_t>(routedShape({}));
+}
+
+/// A tensor whose tokens are divided into the token dims of the region, with one dim of `features` or slots.
+Value RoutedCallBuilder::tokensOf(Value tensor, int64_t features, plan::CallOp place) const {
+  return reshaped(tensor, tokenShape({features}), place);
+}
+
+void RoutedCallBuilder::route(plan::CallOp place) {
+  Value indices = tokensOf(region.chosen.indices, region.chosen.slots, place);
+  Type type = IntegerType::get(place.getContext(), 64);
+  if (elementOf(indices) != type)
+    indices =
+        CallBuilder("aten.to.dtype", place).tensor("self", indices).type("dtype", type).build(shapeOf(indices), type);
+  plan::CallOp call =
+      CallBuilder("meshplan.route", place)
+          .tensor("indices", indices)
+          .integer("first", 0)
+          .integer("experts", region.chosen.experts)
+          .build({RankedTensorType::get(routedShape({}), type), RankedTensorType::get(routedShape({}), type)});
+  table = call.getResult(0);
+  counts = call.getResult(1);
+}
+
+Value RoutedCallBuilder::dispatch(const RoutedStep &step) {
+  int64_t features = shapeOf(step.from).back();
+  return CallBuilder("meshplan.dispatch", step.place)
+      .tensor("self", tokensOf(step.from, features, step.place))
+      .tensor("table", table)
+      .integer("slots", region.chosen.slots)
+      .build(routedShape({features}), elementOf(step.from));
+}
+
+Value RoutedCallBuilder::dispatchGates(const RoutedStep &step) {
+  assert(shapeOf(step.from).back() == region.chosen.slots && "a gate for each slot");
+  return CallBuilder("meshplan.dispatch_gates", step.place)
+      .tensor("gates", tokensOf(step.from, region.chosen.slots, step.place))
+      .tensor("table", table)
+      .build(routedShape({}), elementOf(step.from));
+}
+
+Value RoutedCallBuilder::product(const RoutedStep &step) {
+  Value rows = made.at(step.from);
+  ArrayRef<int64_t> weight = shapeOf(step.with);
+  assert(isRouted(rows, 1) && weight.size() == 3 && weight[0] == region.chosen.experts &&
+         weight[step.transposed ? 1 : 2] == shapeOf(rows).back() && "a matrix for each expert");
+  return CallBuilder("meshplan.grouped_linear", step.place)
+      .tensor("rows", rows)
+      .tensor("weight", step.with)
+      .tensor("counts", counts)
+      .flag("transposed", step.transposed)
+      .build(routedShape({weight[step.transposed ? 2 : 1]}), elementOf(rows));
+}
+
+Value RoutedCallBuilder::bias(const RoutedStep &step) {
+  Value rows = made.at(step.from);
+  assert(isRouted(rows, 1) && shapeOf(step.with) == ArrayRef({region.chosen.experts, shapeOf(rows).back()}) &&
+         "a bias for each expert");
+  return CallBuilder("meshplan.grouped_bias", step.place)
+      .tensor("rows", rows)
+      .tensor("bias", step.with)
+      .tensor("counts", counts)
+      .build(shapeOf(rows), elementOf(rows));
+}
+
+/// The routed tensor of a value that `place` reads with all its dims.
+Value RoutedCallBuilder::withUnit(Value value, plan::CallOp place) {
+  Value tensor = made.at(value);
+  if (region.rows.find(value)->second.unit == 0)
+    return tensor;
+  SmallVector<int64_t> shape(shapeOf(tensor));
+  shape.push_back(1);
+  return CallBuilder("aten.unsqueeze.default", place)
+      .tensor("self", tensor)
+      .integer("dim", -1)
+      .build(shape, elementOf(tensor));
+}
+
+/// The dims of a call counted from the last one: there are other dims in front of the features, and another number of
+/// them where rows are stored.
+static DictionaryAttr withDimsFromEnd(plan::CallOp call) {
+  OpBuilder builder(call);
+  NamedAttrList args(call.getArgs());
+  int64_t rank = rankOf(call.getOperand(0));
+  auto fromEnd = [&](Attribute dim) -> Attribute {
+    int64_t number = cast<IntegerAttr>(dim).getInt();
+    return builder.getI64IntegerAttr(number < 0 ? number : number - rank);
+  };
+  Attribute dim = args.get("dim");
+  if (auto list = dyn_cast_or_null<ArrayAttr>(dim))
+    args.set("dim", builder.getArrayAttr(llvm::map_to_vector(list, fromEnd)));
+  else if (isa_and_present<IntegerAttr>(dim))
+    args.set("dim", fromEnd(dim));
+  return args.getDictionary(call.getContext());
+}
+
+void RoutedCallBuilder::compute(plan::CallOp call) {
+  SmallVector<Value> operands;
+  for (Value operand : call.getOperands())
+    operands.push_back(made.contains(operand) ? withUnit(operand, call) : operand);
+  auto own = cast<plan::CallOp>(OpBuilder(call).clone(*call));
+  own->setOperands(operands);
+  own.setArgsAttr(withDimsFromEnd(call));
+  for (auto [old, result] : llvm::zip_equal(call.getResults(), own.getResults())) {
+    ArrayRef<int64_t> features = shapeOf(old).drop_front(region.rows.find(old)->second.lead);
+    result.setType(RankedTensorType::get(routedShape(features), elementOf(old)));
+    made[old] = result;
+  }
+}
+
+Value RoutedCallBuilder::combine(const RoutedStep &step) {
+  Value rows = made.at(step.from);
+  Type element = elementOf(step.made);
+  assert(isRouted(rows, 1) && "a vector for each row");
+  if (elementOf(rows) != element)
+    rows = CallBuilder("aten.to.dtype", step.place)
+               .tensor("self", rows)
+               .type("dtype", element)
+               .build(shapeOf(rows), element);
+  SmallVector<int64_t> shape = tokenShape({shapeOf(rows).back()});
+  return CallBuilder("meshplan.combine", step.place)
+      .tensor("rows", rows)
+      .tensor("table", table)
+      .integer("slots", region.chosen.slots)
+      .integers("size", shape)
+      .build(shape, element);
+}
+
+/// Views that divide the tokens of the sum into the token dims are no longer needed.
+void RoutedCallBuilder::replaceSum(plan::CallOp sum, Value combined) {
+  Value old = sum.getResult(0);
+  for (Operation *user : llvm::make_early_inc_range(old.getUsers())) {
+    auto view = dyn_cast<plan::CallOp>(user);
+    if (view && keepsOrder(view) && view.getResult(0).getType() == combined.getType())
+      view.getResult(0).replaceAllUsesWith(combined);
+  }
+  if (llvm::any_of(old.getUsers(), [](Operation *user) { return !mlir::isOpTriviallyDead(user); }))
+    old.replaceAllUsesWith(reshaped(combined, shapeOf(old), sum));
+}
+
+void RoutedCallBuilder::build(const RoutedStep &step) {
+  switch (step.kind) {
+  case RoutedStep::dispatch:
+    made[step.made] = dispatch(step);
+    return;
+  case RoutedStep::dispatchGates:
+    made[step.made] = dispatchGates(step);
+    return;
+  case RoutedStep::product:
+    made[step.made] = product(step);
+    return;
+  case RoutedStep::bias:
+    made[step.made] = bias(step);
+    return;
+  case RoutedStep::same: {
+    Value tensor = made.at(step.from);
+    made[step.made] = tensor;
+    return;
+  }
+  case RoutedStep::compute:
+    compute(step.place);
+    return;
+  case RoutedStep::combine:
+    replaceSum(step.place, combine(step));
+    return;
+  }
+}
+
+void RoutedCallBuilder::build() {
+  route(region.steps.front().place);
+  for (const RoutedStep &step : region.steps)
+    build(step);
+}
+
+void meshplan::buildRoutedCalls(const RoutedRegion &region) { RoutedCallBuilder(region).build(); }

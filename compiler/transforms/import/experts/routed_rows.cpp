@@ -1,0 +1,264 @@
+//===- routed_rows.cpp - rows in a routed region --------------------------===//
+//
+// Products with the weights of experts, and operators on the rows of all pairs. See routed_region.cpp.
+
+#include "compiler/transforms/import/experts/region_reader.h"
+#include "compiler/transforms/import/index_functions/call_reader.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::indexing;
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// The parameter [experts, .., ..] and whether its last two dims are exchanged in `value`.
+std::optional<PairValue> RoutedRegionReader::weightOf(Value value) {
+  if (!value || isInside(value) || rankOf(value) != 3 || !isExperts(shapeOf(value).front()))
+    return std::nullopt;
+  Indices straight = coordinatesOf(builder, shapeOf(value));
+  if (llvm::is_contained(straight, nullptr))
+    return std::nullopt;
+  Indices flipped{straight[0], straight[2], straight[1]};
+  PairValue found{PairMeaning::weights, {}, value};
+  for (MovedRead at{value, straight};;) {
+    std::optional<MovedRead> moved = readThroughMovement(builder, at.operand, at.indices);
+    // A slice reads at the same indices, of a larger tensor.
+    if (!moved || rankOf(moved->operand) != 3 ||
+        typeOf(moved->operand).getNumElements() != typeOf(value).getNumElements() ||
+        (moved->indices != straight && moved->indices != flipped))
+      return found;
+    at = std::move(*moved);
+    found.weight = at.operand;
+    found.isFlipped = at.indices != straight;
+  }
+}
+
+/// A step for rows `input` [pairs, in, with unit] times their expert's part of `weight`; false if shapes do not fit.
+bool RoutedRegionReader::readProduct(plan::CallOp call, Value input, const PairValue &weight, bool transposed) {
+  RoutedRows made = *rowsOf(input);
+  Value result = call.getResult(0);
+  ArrayRef<int64_t> shape = shapeOf(weight.weight);
+  if (rankOf(result) != rankOf(input) || shapeOf(result).front() != pairs() ||
+      featuresOf(input, made) != shape.slice(transposed ? 1 : 2, 1) ||
+      featuresOf(result, made) != shape.slice(transposed ? 2 : 1, 1) || elementOf(result) != elementOf(input) ||
+      elementOf(weight.weight) != elementOf(input))
+    return false;
+  step(RoutedStep::product, call, result, input, weight.weight, transposed);
+  define(result, made);
+  return true;
+}
+
+/// rows [pairs, in] x weight [experts, in, out], with the rows in order of the experts.
+bool RoutedRegionReader::readGroupedProduct(plan::CallOp call, const CallView &view) {
+  region.multiplies = true;
+  bool isOwn = view.target == "meshplan.grouped_mm";
+  Value input = tensorArgument(call, view, isOwn ? "input" : "self");
+  const RoutedRows *rows = rowsOf(input);
+  std::optional<PairValue> weight = weightOf(tensorArgument(call, view, isOwn ? "weight" : "mat2"));
+  if (!rows || !rows->order || !rows->isPlain(input, 1) || !weight || view.getOperand("bias") ||
+      !pairsOf(tensorArgument(call, view, "offs"), PairMeaning::ends))
+    return false;
+  return readProduct(call, input, *weight, !weight->isFlipped);
+}
+
+/// weights [pairs, out, in] x rows [pairs, in, 1], or rows [pairs, 1, in] x weights [pairs, in, out].
+bool RoutedRegionReader::readPairProducts(plan::CallOp call, const CallView &view) {
+  Value left = tensorArgument(call, view, "self");
+  Value right = tensorArgument(call, view, view.get("mat2") ? "mat2" : "other");
+  const PairValue *weights = pairsOf(left, PairMeaning::weights);
+  bool isLeft = weights != nullptr;
+  weights = weights ? weights : pairsOf(right, PairMeaning::weights);
+  Value input = isLeft ? right : left;
+  if (!weights || !input || rankOf(input) != 3 || rankOf(isLeft ? left : right) != 3 || shapeOf(input)[0] != pairs())
+    return false;
+  region.multiplies = true;
+  PairValue pair = *weights;
+  std::optional<PairValue> weight = weightOf(pair.weight);
+  if (!weight || (!isInside(input) && !readOutside(call, input, pairs())))
+    return false;
+  const RoutedRows *rows = rowsOf(input);
+  if (!rows || rows->order != pair.order || rows->lead != 1 || rows->unit != (isLeft ? -1 : -2))
+    return false;
+  // The weight [.., in, out] on the right is the transposed one.
+  return readProduct(call, input, *weight, !isLeft != (pair.isFlipped != weight->isFlipped));
+}
+
+/// The last two dims of weights exchanged. Rows cannot exchange theirs.
+bool RoutedRegionReader::readExchange(plan::CallOp call, const CallView &view) {
+  Value self = tensorArgument(call, view, "self");
+  const PairValue *weights = pairsOf(self, PairMeaning::weights);
+  if (!weights || rankOf(self) != 3)
+    return false;
+  Indices straight = coordinatesOf(builder, shapeOf(call.getResult(0)));
+  if (llvm::is_contained(straight, nullptr))
+    return false;
+  std::optional<MovedRead> moved = readThroughMovement(builder, call.getResult(0), straight);
+  if (!moved || moved->indices != Indices{straight[0], straight[2], straight[1]})
+    return false;
+  PairValue flipped = *weights;
+  flipped.isFlipped = !flipped.isFlipped;
+  define(call.getResult(0), flipped);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// Rows plus the bias of their expert, or another sum.
+bool RoutedRegionReader::readSum(plan::CallOp call, const CallView &view) {
+  Value self = tensorArgument(call, view, "self"), other = tensorArgument(call, view, "other"),
+        result = call.getResult(0);
+  if (pairsOf(self, PairMeaning::weights))
+    std::swap(self, other);
+  const PairValue *bias = pairsOf(other, PairMeaning::weights);
+  if (!bias)
+    return readPointwise(call, view);
+  const RoutedRows *rows = rowsOf(self);
+  if (!rows || !rows->isPlain(self, 1) || rows->order != bias->order || view.getFloat("alpha", 1) != 1 ||
+      self.getType() != other.getType() || self.getType() != result.getType())
+    return false;
+  RoutedRows made = *rows;
+  step(RoutedStep::bias, call, result, self, bias->weight);
+  define(result, made);
+  return true;
+}
+
+/// The sum of the rows of each token, or of the features of each row.
+bool RoutedRegionReader::readReduction(plan::CallOp call, const CallView &view) {
+  Value self = tensorArgument(call, view, "self"), result = call.getResult(0);
+  const RoutedRows *rows = rowsOf(self);
+  std::optional<SmallVector<int64_t>> dims = view.getInts("dim");
+  if (!rows || !dims || dims->size() != 1)
+    return false;
+  int64_t rank = rankOf(self), lead = rows->lead;
+  std::optional<int64_t> dim = countedDim(dims->front(), rank);
+  if (dim == rank - 1 && rank > lead && rows->unit == 0) {
+    RoutedRows made = *rows;
+    if (rankOf(result) < lead || shapeOf(result).take_front(lead) != shapeOf(self).take_front(lead))
+      return false;
+    step(RoutedStep::compute, call, {}, {});
+    define(result, made);
+    return true;
+  }
+  // A single slot looks like a dim of size 1 that is not a feature.
+  bool isLastLead = lead > 1 && rows->unit == 0 && dim == lead - 1,
+       isUnit = lead == 1 && rows->unit == -2 && dim == lead;
+  SmallVector<int64_t> summed(shapeOf(self));
+  if (dim)
+    summed.erase(summed.begin() + *dim);
+  bool isOverSlots = !rows->order && (isLastLead || isUnit) && shapeOf(self)[*dim] == region.chosen.slots &&
+                     featuresOf(self, *rows).size() == 1 && shapeOf(result) == ArrayRef(summed);
+  if (isOverSlots)
+    step(RoutedStep::combine, call, result, self);
+  return isOverSlots;
+}
+
+/// The sum of the rows of each token, added to zeros at the number of the token.
+bool RoutedRegionReader::readAddedRows(plan::CallOp call, const CallView &view) {
+  Value self = tensorArgument(call, view, "self"), source = tensorArgument(call, view, "source"),
+        result = call.getResult(0);
+  const RoutedRows *rows = rowsOf(source);
+  const PairValue *tokens = pairsOf(tensorArgument(call, view, "index"), PairMeaning::tokens);
+  Expr zero = self ? functions.of(self) : nullptr;
+  if (!rows || !tokens || tokens->order != rows->order || !rows->isPlain(source, 1) ||
+      countedDim(view.getInt("dim", 0), 2) != 0 || view.getFloat("alpha", 1) != 1 || !zero ||
+      zero != builder.number(0) || elementOf(result) != elementOf(source) ||
+      shapeOf(result) != ArrayRef({region.chosen.tokens, shapeOf(source).back()}))
+    return false;
+  step(RoutedStep::combine, call, result, source);
+  return true;
+}
+
+/// Features of each row that are taken or split.
+bool RoutedRegionReader::readSlice(plan::CallOp call, const CallView &view) {
+  Value self = tensorArgument(call, view, "self");
+  const RoutedRows *rows = rowsOf(self);
+  std::optional<int64_t> dim = self ? countedDim(view.getInt("dim", 0), rankOf(self)) : std::nullopt;
+  if (!rows || rows->unit != 0 || !dim || *dim < rows->lead)
+    return false;
+  RoutedRows made = *rows;
+  for (Value result : call.getResults())
+    if (rankOf(result) != rankOf(self) || shapeOf(result).take_front(made.lead) != shapeOf(self).take_front(made.lead))
+      return false;
+  step(RoutedStep::compute, call, {}, {});
+  for (Value result : call.getResults())
+    define(result, made);
+  return true;
+}
+
+/// A view that keeps the features, and splits or joins the dims of the pairs, or adds or removes a dim of size 1.
+bool RoutedRegionReader::readView(plan::CallOp call, const CallView &) {
+  Value self = call.getOperand(0), result = call.getResult(0);
+  const RoutedRows *rows = rowsOf(self);
+  if (!rows) {
+    // Numbers of pairs without a change.
+    auto found = numbers.find(self);
+    if (found == numbers.end() || self.getType() != result.getType())
+      return false;
+    PairValue same = found->second;
+    define(result, same);
+    return true;
+  }
+  RoutedRows made = *rows;
+  SmallVector<int64_t> features = featuresOf(self, *rows);
+  ArrayRef<int64_t> shape = shapeOf(result);
+  int64_t count = 1;
+  for (made.lead = 1; made.lead <= shape.size(); ++made.lead) {
+    count *= shape[made.lead - 1];
+    // Positions in another order than that of the pairs are not tokens and slots.
+    bool isLead = count == pairs() && (!made.order || made.lead == 1);
+    for (made.unit = 0; isLead && made.unit >= -2; --made.unit) {
+      int64_t rest = shape.size() - made.lead;
+      bool hasUnit = made.unit == 0 || (-made.unit <= rest && shape.end()[made.unit] == 1);
+      if (!hasUnit || featuresOf(result, made) != features)
+        continue;
+      step(RoutedStep::same, call, result, self);
+      define(result, made);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// An operator on each element, of rows and of tensors that broadcast to them.
+bool RoutedRegionReader::readPointwise(plan::CallOp call, const CallView &view) {
+  const OpRecord *record = OpRegistry::get().lookup(view.target);
+  const RoutedRows *rows = nullptr;
+  Value first;
+  for (Value operand : call.getOperands())
+    if (const RoutedRows *found = isInside(operand) ? rowsOf(operand) : nullptr; found && !rows) {
+      rows = found;
+      first = operand;
+    }
+  if (!rows || !record || !record->isPointwise || record->sumsElements)
+    return false;
+  RoutedRows made{rows->order, rows->lead};
+  int64_t rank = rankOf(first);
+  for (Value operand : call.getOperands()) {
+    if (isInside(operand)) {
+      const RoutedRows *other = rowsOf(operand);
+      // A dim of size 1 in front of the features would be between pairs and features.
+      if (!other || other->order != made.order || other->lead != made.lead || rankOf(operand) != rank ||
+          other->unit == -2)
+        return false;
+      continue;
+    }
+    // Dims of the operand that align with those of the pairs.
+    int64_t lead = std::max<int64_t>(rankOf(operand) - (rank - static_cast<int64_t>(made.lead)), 0);
+    if (llvm::all_of(shapeOf(operand).take_front(lead), [](int64_t size) { return size == 1; }))
+      continue;
+    if (made.order || lead != made.lead || !readOutside(call, operand, shapeOf(first).take_front(lead)) ||
+        rowsOf(operand)->unit == -2)
+      return false;
+  }
+  for (Value result : call.getResults())
+    if (rankOf(result) != rank || shapeOf(result).take_front(made.lead) != shapeOf(first).take_front(made.lead))
+      return false;
+  step(RoutedStep::compute, call, {}, {});
+  for (Value result : call.getResults())
+    define(result, made);
+  return true;
+}

@@ -72,7 +72,8 @@ static OpCost routeCost(const CallView &call) {
 //===----------------------------------------------------------------------===//
 
 /// Every rank of an axis of experts reads all tokens of its shard, of which it takes those of its experts. Both calls
-/// only move elements, but addends are summed before them: a token has several rows, and rows do not move between ranks.
+/// only move elements, but addends are summed before them: a token has several rows, and rows do not move between
+/// ranks.
 static FactorRule dispatchRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), table = builder.operand("table"), result = builder.result();
@@ -89,7 +90,6 @@ static FactorRule dispatchGatesRule(const CallView &call) {
   tieTokens(builder, builder.operand("gates"), {table, result});
   return builder.finish();
 }
-
 
 /// The token of each row is a division of its pair.
 static OpCost dispatchCost(const CallView &call) {

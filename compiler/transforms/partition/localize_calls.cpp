@@ -20,9 +20,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/dataflow/routed_values.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/partial_operands.h"
-#include "compiler/sharding/dataflow/routed_values.h"
 #include "compiler/sharding/projection.h"
 #include "compiler/sharding/storage/flat_calls.h"
 #include "compiler/transforms/partition/passes.h"
@@ -145,8 +145,8 @@ private:
   SmallVector<bool> known;
 };
 
-/// The packed form of a call on rows that are routed to experts: on a rank one dim replaces those of experts and tokens.
-/// Dims are counted from the last one, and in sizes the number of rows is left open.
+/// The packed form of a call on rows that are routed to experts: on a rank one dim replaces those of experts and
+/// tokens. Dims are counted from the last one, and in sizes the number of rows is left open.
 ///
 ///   sum over dim 3 of [8, 4, 16, 64]          dim = [-1]
 ///   expand of [8, 4, 16, 1]                   size = [-1, 64], not [8, 4, 16, 64]
@@ -189,13 +189,21 @@ Attribute RowArguments::withOpenRows(ArrayAttr sizes) {
 }
 
 LogicalResult RowArguments::rewrite() {
-  static constexpr StringLiteral withDims[] = {
-      "aten.slice.Tensor",         "aten.split.Tensor",       "aten.split_with_sizes.default", "aten.chunk.default",
-      "aten.cat.default",          "aten.unsqueeze.default",  "aten.squeeze.dim",              "aten.sum.dim_IntList",
-      "aten.mean.dim",             "aten.amax.default",       "aten.softmax.int",              "aten._softmax.default",
-      "aten.constant_pad_nd.default"};
-  static constexpr StringLiteral withSizes[] = {"aten.view.default", "aten.reshape.default", "aten._unsafe_view.default",
-                                                "aten.expand.default"};
+  static constexpr StringLiteral withDims[] = {"aten.slice.Tensor",
+                                               "aten.split.Tensor",
+                                               "aten.split_with_sizes.default",
+                                               "aten.chunk.default",
+                                               "aten.cat.default",
+                                               "aten.unsqueeze.default",
+                                               "aten.squeeze.dim",
+                                               "aten.sum.dim_IntList",
+                                               "aten.mean.dim",
+                                               "aten.amax.default",
+                                               "aten.softmax.int",
+                                               "aten._softmax.default",
+                                               "aten.constant_pad_nd.default"};
+  static constexpr StringLiteral withSizes[] = {"aten.view.default", "aten.reshape.default",
+                                                "aten._unsafe_view.default", "aten.expand.default"};
   StringRef target = call.getTarget();
   const OpRecord *record = OpRegistry::get().lookup(target);
   if (isRoutingCall(target) || (record && record->isPointwise))

@@ -57,12 +57,12 @@ static LocalCall localizeRoute(const CallView &call, plan::MeshOp) {
   return {call.target.str(), withArg(args, "experts", ofExperts(0, 0, 1))};
 }
 
-/// The pairs are sorted by expert.
+/// The pairs are sorted by expert, in four lists of integers, of which the table may be one.
 static OpCost routeCost(const CallView &call) {
   OpCost cost = copyCost(call);
   int64_t pairs = call.operands.front().getNumElements();
   cost.flops = 20 * pairs;
-  cost.workspaceBytes = 40 * pairs;
+  cost.workspaceBytes = std::max(32 * pairs - tensorBytes(call.results.front()), 24 * pairs);
   return cost;
 }
 
@@ -72,7 +72,8 @@ static OpCost routeCost(const CallView &call) {
 //===----------------------------------------------------------------------===//
 
 /// Every rank of an axis of experts reads all tokens of its shard, of which it takes those of its experts. Both calls
-/// only move elements, but addends are summed before them: a token has several rows, and rows do not move between ranks.
+/// only move elements, but addends are summed before them: a token has several rows, and rows do not move between
+/// ranks.
 static FactorRule dispatchRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef self = builder.operand("self"), table = builder.operand("table"), result = builder.result();
@@ -89,7 +90,6 @@ static FactorRule dispatchGatesRule(const CallView &call) {
   tieTokens(builder, builder.operand("gates"), {table, result});
   return builder.finish();
 }
-
 
 /// The token of each row is a division of its pair.
 static OpCost dispatchCost(const CallView &call) {
@@ -134,7 +134,8 @@ static std::optional<LocalCall> widenCombine(const CallView &call) {
   return LocalCall{call.target.str(), withArg(call.args, "dtype", type)};
 }
 
-/// The row of each pair; for a block of tokens the rows of one slot, for 16-bit rows in f32, too, as is their sum.
+/// The row of each pair; for a block of tokens the rows of one slot and their numbers. 16-bit rows are converted to
+/// f32, in which they are summed.
 static OpCost combineCost(const CallView &call) {
   OpCost cost = copyCost(call);
   RankedTensorType rows = call.operands.front(), result = call.results.front();
@@ -146,7 +147,8 @@ static OpCost combineCost(const CallView &call) {
   bool isSummedElsewhere = elementBytes < sumBytes && result.getElementType() == rows.getElementType();
   // An archive may contain any number of slots; there are not more than experts, whose number is not known here.
   constexpr int64_t mostSlots = 1 << 10;
-  cost.workspaceBytes = 8 * tokens * std::clamp<int64_t>(call.getInt("slots", 1), 1, mostSlots) + block * elementBytes;
+  cost.workspaceBytes = 8 * tokens * std::clamp<int64_t>(call.getInt("slots", 1), 1, mostSlots) + block * elementBytes +
+                        8 * block / columns;
   if (elementBytes < sumBytes)
     cost.workspaceBytes += block * sumBytes * (1 + isSummedElsewhere);
   return cost;
@@ -293,12 +295,14 @@ static FactorRule biasGradientRule(const CallView &call) {
   return builder.finish();
 }
 
-/// The sum of one expert.
+/// The sum of one expert. 16-bit rows of the expert are converted to f32.
 static OpCost biasGradientCost(const CallView &call) {
   OpCost cost = copyCost(call);
-  cost.flops = call.operands.front().getNumElements();
-  int64_t bytes = std::max<int64_t>(plan::elementBytes(call.results.front().getElementType()), 4);
-  cost.workspaceBytes = bytes * lastDim(call, "gradient");
+  RankedTensorType gradient = call.operands.front();
+  cost.flops = gradient.getNumElements();
+  int64_t elementBytes = plan::elementBytes(gradient.getElementType()), bytes = std::max<int64_t>(elementBytes, 4);
+  int64_t converted = elementBytes < bytes ? rowsOfExpert(call, rowsOf(gradient)) : 0;
+  cost.workspaceBytes = bytes * (converted + 1) * lastDim(call, "gradient");
   return cost;
 }
 

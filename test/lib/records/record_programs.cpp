@@ -8,8 +8,9 @@
 //
 // Arguments are named `number` or, with a sample.range, `number:low:high`, and with sample.counted, whose elements are
 // 0, 1, 2, ..., `number:counted`; outputs are named `number`, followed by `:unspecified` if the sample says that their
-// values are arbitrary. A result marked sample.of_cpu is not an output on other devices: PyTorch's kernels keep it for
-// their gradients, and give it extents of their own on each device.
+// values are arbitrary. Operands and results with sample.routed are made and summed by routed_tensors.h. A result
+// marked sample.of_cpu is not an output on other devices: PyTorch's kernels keep it for their gradients, and give it
+// extents of their own on each device.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +27,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "routed_tensors.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -67,9 +69,17 @@ private:
     Block *block = function.addEntryBlock();
     builder.setInsertionPointToEnd(block);
     SmallVector<Attribute> attributes;
+    std::optional<RoutedTensors> routed = routedOf(sample, block, attributes, whole);
+    if (routed && call.getTarget() != "meshplan.route")
+      route(sample, call, shardings, *routed);
     SmallVector<Value> operands;
     // One argument may be several operands of the call; each operand is fed separately.
     for (auto [number, operand] : llvm::enumerate(call.getOperands())) {
+      if (StringAttr kind = routedKind(sample, operand)) {
+        auto type = cast<RankedTensorType>(operand.getType());
+        operands.push_back(routed->make(kind, type, shardings.operands[number], number));
+        continue;
+      }
       attributes.push_back(describe(sample, operand, number));
       operands.push_back(feed(block, operand.getType(), shardings.operands[number], whole));
     }
@@ -77,7 +87,34 @@ private:
     for (auto [result, sharding] : llvm::zip(call.getResults(), shardings.results))
       types.push_back(withSharding(result.getType(), whole ? replicated(result.getType()) : sharding));
     auto made = CallOp::create(builder, call.getLoc(), types, call.getTarget(), operands, call.getArgs(), StringAttr());
-    finish(sample, function, made, attributes);
+    if (call.getTarget() == "meshplan.route")
+      routed->setRoute(made.getResult(0), made.getResult(1));
+    finish(sample, function, made, routed, attributes);
+  }
+
+  /// The routed tensors of a sample that has some.
+  std::optional<RoutedTensors> routedOf(func::FuncOp sample, Block *block, SmallVector<Attribute> &attributes,
+                                        bool whole) {
+    auto slots = sample->getAttrOfType<IntegerAttr>("sample.slots");
+    if (!slots)
+      return std::nullopt;
+    auto addArgument = [this, block, &attributes](RankedTensorType type, const std::string &name) -> Value {
+      attributes.push_back(inputNamed(name));
+      return block->addArgument(type, builder.getUnknownLoc());
+    };
+    return RoutedTensors(builder, slots.getInt(), whole ? MeshOp() : mesh, addArgument);
+  }
+
+  static StringAttr routedKind(func::FuncOp sample, Value operand) {
+    auto argument = dyn_cast<BlockArgument>(operand);
+    return argument ? sample.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "sample.routed") : StringAttr();
+  }
+
+  /// Routes tokens as the first table or counts among the operands are divided.
+  static void route(func::FuncOp sample, CallOp call, const CallShardings &shardings, RoutedTensors &routed) {
+    for (auto [operand, sharding] : llvm::zip(call.getOperands(), shardings.operands))
+      if (StringAttr kind = routedKind(sample, operand); kind && kind != "rows")
+        return routed.route(cast<RankedTensorType>(operand.getType()), sharding);
   }
 
   ShardingAttr replicated(Type type) {
@@ -113,6 +150,10 @@ private:
     if (range)
       for (Attribute bound : range)
         name.append(":").append(boundText(bound));
+    return inputNamed(name);
+  }
+
+  Attribute inputNamed(StringRef name) {
     return builder.getDictionaryAttr(
         {named<attr::Kind>(ArgumentKindAttr::get(builder.getContext(), ArgumentKind::input)),
          named<attr::Names>(builder.getStrArrayAttr({name}))});
@@ -125,17 +166,18 @@ private:
   }
 
   /// Returns the results, reduced if they are partial.
-  void finish(func::FuncOp sample, func::FuncOp function, CallOp call, ArrayRef<Attribute> attributes) {
+  void finish(func::FuncOp sample, func::FuncOp function, CallOp call, std::optional<RoutedTensors> &routed,
+              const SmallVector<Attribute> &attributes) {
     SmallVector<Value> outputs;
     SmallVector<Attribute> names;
     for (auto [number, result] : llvm::enumerate(call.getResults())) {
       if (device != "cpu" && sample.getResultAttr(number, "sample.of_cpu"))
         continue;
-      ShardingAttr sharding = getSharding(result);
-      Value output = result;
-      if (sharding.isPartial())
-        output = ReshardOp::create(builder, call.getLoc(), withSharding(result.getType(), sharding.withoutPartial()),
-                                   result, StringAttr());
+      auto kind = sample.getResultAttrOfType<StringAttr>(number, "sample.routed");
+      Value output = kind ? routed->sum(kind, result) : Value(result);
+      if (ShardingAttr sharding = getSharding(output); sharding.isPartial())
+        output = ReshardOp::create(builder, call.getLoc(), withSharding(output.getType(), sharding.withoutPartial()),
+                                   output, StringAttr());
       outputs.push_back(output);
       StringRef mark = sample.getResultAttr(number, "sample.unspecified") ? ":unspecified" : "";
       names.push_back(builder.getDictionaryAttr(named<attr::Name>(builder.getStringAttr(llvm::Twine(number) + mark))));
@@ -176,6 +218,7 @@ int main(int argc, char **argv) {
   for (auto sample : samples->getOps<func::FuncOp>())
     writer.add(sample, axes);
   PassManager manager(&context);
+  manager.addPass(createStoreRouted());
   manager.addPass(createLowerReshards());
   manager.addPass(createLocalizeCalls());
   manager.addPass(createSchedule());

@@ -1,111 +1,113 @@
 // RUN: %meshplan-opt %s > %t && %meshplan-opt %t | diff %t -
 //
-// Samples of the records of layers of experts: one call in a function each. sample.range = [low, high) bounds the elements
-// of an input.
+// Samples of the records of layers of experts: one call in a function each. The differential test runs each under every
+// sharding that its record allows. sample.range = [low, high) bounds the elements of an input. A tensor that is routed has
+// sample.routed = "table", "counts" or "rows": the test routes random tokens with sample.slots slots to make an operand, and
+// returns sums over the rows of a result (test/lib/records/routed_tensors.h).
 
-func.func @route(%0: tensor<4x5x2xi64> {sample.range = [0 : i64, 6 : i64]}) -> (tensor<6x4x5xi64>, tensor<6x4x5xi64>) {
+func.func @route(%0: tensor<4x5x2xi64> {sample.range = [0 : i64, 6 : i64]}) -> (tensor<6x4x5xi64> {sample.routed = "table"}, tensor<6x4x5xi64> {sample.routed = "counts"}) attributes {sample.slots = 2 : i64} {
   %table, %counts = plan.call "meshplan.route"(%0) {indices = #base.operand<0>, first = 0 : i64, experts = 6 : i64}
     : (tensor<4x5x2xi64>) -> (tensor<6x4x5xi64>, tensor<6x4x5xi64>)
   return %table, %counts : tensor<6x4x5xi64>, tensor<6x4x5xi64>
 }
 
-func.func @route_one_token_dim(%0: tensor<7x3xi64> {sample.range = [0 : i64, 5 : i64]}) -> (tensor<5x7xi64>, tensor<5x7xi64>) {
+func.func @route_one_token_dim(%0: tensor<7x3xi64> {sample.range = [0 : i64, 5 : i64]}) -> (tensor<5x7xi64> {sample.routed = "table"}, tensor<5x7xi64> {sample.routed = "counts"}) attributes {sample.slots = 3 : i64} {
   %table, %counts = plan.call "meshplan.route"(%0) {indices = #base.operand<0>, first = 0 : i64, experts = 5 : i64}
     : (tensor<7x3xi64>) -> (tensor<5x7xi64>, tensor<5x7xi64>)
   return %table, %counts : tensor<5x7xi64>, tensor<5x7xi64>
 }
 
-func.func @dispatch(%0: tensor<4x5x8xf32>, %1: tensor<6x4x5xi64>) -> tensor<6x4x5x8xf32> {
+func.func @dispatch(%0: tensor<4x5x8xf32>, %1: tensor<6x4x5xi64> {sample.routed = "table"}) -> (tensor<6x4x5x8xf32> {sample.routed = "rows"}) attributes {sample.slots = 2 : i64} {
   %r = plan.call "meshplan.dispatch"(%0, %1) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
     : (tensor<4x5x8xf32>, tensor<6x4x5xi64>) -> tensor<6x4x5x8xf32>
   return %r : tensor<6x4x5x8xf32>
 }
 
-func.func @dispatch_one_sample(%0: tensor<1x7x6xbf16>, %1: tensor<6x1x7xi64>) -> tensor<6x1x7x6xbf16> {
+func.func @dispatch_one_sample(%0: tensor<1x7x6xbf16>, %1: tensor<6x1x7xi64> {sample.routed = "table"}) -> (tensor<6x1x7x6xbf16> {sample.routed = "rows"}) attributes {sample.slots = 3 : i64} {
   %r = plan.call "meshplan.dispatch"(%0, %1) {self = #base.operand<0>, table = #base.operand<1>, slots = 3 : i64}
     : (tensor<1x7x6xbf16>, tensor<6x1x7xi64>) -> tensor<6x1x7x6xbf16>
   return %r : tensor<6x1x7x6xbf16>
 }
 
-func.func @dispatch_gates(%0: tensor<4x5x2xf32>, %1: tensor<6x4x5xi64>) -> tensor<6x4x5xf32> {
+func.func @dispatch_gates(%0: tensor<4x5x2xf32>, %1: tensor<6x4x5xi64> {sample.routed = "table"}) -> (tensor<6x4x5xf32> {sample.routed = "rows"}) attributes {sample.slots = 2 : i64} {
   %r = plan.call "meshplan.dispatch_gates"(%0, %1) {gates = #base.operand<0>, table = #base.operand<1>}
     : (tensor<4x5x2xf32>, tensor<6x4x5xi64>) -> tensor<6x4x5xf32>
   return %r : tensor<6x4x5xf32>
 }
 
-func.func @combine(%0: tensor<6x4x5x8xf32>, %1: tensor<6x4x5xi64>) -> tensor<4x5x8xf32> {
+func.func @combine(%0: tensor<6x4x5x8xf32> {sample.routed = "rows"}, %1: tensor<6x4x5xi64> {sample.routed = "table"}) -> tensor<4x5x8xf32> attributes {sample.slots = 2 : i64} {
   %r = plan.call "meshplan.combine"(%0, %1) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4 : i64, 5 : i64, 8 : i64]}
     : (tensor<6x4x5x8xf32>, tensor<6x4x5xi64>) -> tensor<4x5x8xf32>
   return %r : tensor<4x5x8xf32>
 }
 
-func.func @combine_half(%0: tensor<6x7x8xbf16>, %1: tensor<6x7xi64>) -> tensor<7x8xbf16> {
+func.func @combine_half(%0: tensor<6x7x8xbf16> {sample.routed = "rows"}, %1: tensor<6x7xi64> {sample.routed = "table"}) -> tensor<7x8xbf16> attributes {sample.slots = 3 : i64} {
   %r = plan.call "meshplan.combine"(%0, %1) {rows = #base.operand<0>, table = #base.operand<1>, slots = 3 : i64, size = [7 : i64, 8 : i64]}
     : (tensor<6x7x8xbf16>, tensor<6x7xi64>) -> tensor<7x8xbf16>
   return %r : tensor<7x8xbf16>
 }
 
-func.func @combine_not_rounded(%0: tensor<6x7x8xbf16>, %1: tensor<6x7xi64>) -> tensor<7x8xf32> {
+func.func @combine_not_rounded(%0: tensor<6x7x8xbf16> {sample.routed = "rows"}, %1: tensor<6x7xi64> {sample.routed = "table"}) -> tensor<7x8xf32> attributes {sample.slots = 3 : i64} {
   %r = plan.call "meshplan.combine"(%0, %1) {rows = #base.operand<0>, table = #base.operand<1>, slots = 3 : i64, size = [7 : i64, 8 : i64], dtype = f32}
     : (tensor<6x7x8xbf16>, tensor<6x7xi64>) -> tensor<7x8xf32>
   return %r : tensor<7x8xf32>
 }
 
-func.func @collect_gates(%0: tensor<6x4x5xf32>, %1: tensor<6x4x5xi64>) -> tensor<4x5x2xf32> {
+func.func @collect_gates(%0: tensor<6x4x5xf32> {sample.routed = "rows"}, %1: tensor<6x4x5xi64> {sample.routed = "table"}) -> tensor<4x5x2xf32> attributes {sample.slots = 2 : i64} {
   %r = plan.call "meshplan.collect_gates"(%0, %1) {rows = #base.operand<0>, table = #base.operand<1>, size = [4 : i64, 5 : i64, 2 : i64]}
     : (tensor<6x4x5xf32>, tensor<6x4x5xi64>) -> tensor<4x5x2xf32>
   return %r : tensor<4x5x2xf32>
 }
 
-func.func @linear(%0: tensor<6x4x5x8xf32>, %1: tensor<6x10x8xf32>, %2: tensor<6x4x5xi64>) -> tensor<6x4x5x10xf32> {
+func.func @linear(%0: tensor<6x4x5x8xf32> {sample.routed = "rows"}, %1: tensor<6x10x8xf32>, %2: tensor<6x4x5xi64> {sample.routed = "counts"}) -> (tensor<6x4x5x10xf32> {sample.routed = "rows"}) attributes {sample.slots = 2 : i64} {
   %r = plan.call "meshplan.grouped_linear"(%0, %1, %2) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>}
     : (tensor<6x4x5x8xf32>, tensor<6x10x8xf32>, tensor<6x4x5xi64>) -> tensor<6x4x5x10xf32>
   return %r : tensor<6x4x5x10xf32>
 }
 
-func.func @linear_transposed(%0: tensor<6x7x8xf32>, %1: tensor<6x8x10xf32>, %2: tensor<6x7xi64>) -> tensor<6x7x10xf32> {
+func.func @linear_transposed(%0: tensor<6x7x8xf32> {sample.routed = "rows"}, %1: tensor<6x8x10xf32>, %2: tensor<6x7xi64> {sample.routed = "counts"}) -> (tensor<6x7x10xf32> {sample.routed = "rows"}) attributes {sample.slots = 3 : i64} {
   %r = plan.call "meshplan.grouped_linear"(%0, %1, %2) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = true}
     : (tensor<6x7x8xf32>, tensor<6x8x10xf32>, tensor<6x7xi64>) -> tensor<6x7x10xf32>
   return %r : tensor<6x7x10xf32>
 }
 
-func.func @linear_half(%0: tensor<6x4x5x8xbf16>, %1: tensor<6x10x8xbf16>, %2: tensor<6x4x5xi64>) -> tensor<6x4x5x10xbf16> {
+func.func @linear_half(%0: tensor<6x4x5x8xbf16> {sample.routed = "rows"}, %1: tensor<6x10x8xbf16>, %2: tensor<6x4x5xi64> {sample.routed = "counts"}) -> (tensor<6x4x5x10xbf16> {sample.routed = "rows"}) attributes {sample.slots = 2 : i64} {
   %r = plan.call "meshplan.grouped_linear"(%0, %1, %2) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>}
     : (tensor<6x4x5x8xbf16>, tensor<6x10x8xbf16>, tensor<6x4x5xi64>) -> tensor<6x4x5x10xbf16>
   return %r : tensor<6x4x5x10xbf16>
 }
 
-func.func @linear_not_rounded(%0: tensor<6x4x5x8xbf16>, %1: tensor<6x10x8xbf16>, %2: tensor<6x4x5xi64>) -> tensor<6x4x5x10xf32> {
+func.func @linear_not_rounded(%0: tensor<6x4x5x8xbf16> {sample.routed = "rows"}, %1: tensor<6x10x8xbf16>, %2: tensor<6x4x5xi64> {sample.routed = "counts"}) -> (tensor<6x4x5x10xf32> {sample.routed = "rows"}) attributes {sample.slots = 2 : i64} {
   %r = plan.call "meshplan.grouped_linear_f32"(%0, %1, %2) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>}
     : (tensor<6x4x5x8xbf16>, tensor<6x10x8xbf16>, tensor<6x4x5xi64>) -> tensor<6x4x5x10xf32>
   return %r : tensor<6x4x5x10xf32>
 }
 
-func.func @bias(%0: tensor<6x4x5x8xf32>, %1: tensor<6x8xf32>, %2: tensor<6x4x5xi64>) -> tensor<6x4x5x8xf32> {
+func.func @bias(%0: tensor<6x4x5x8xf32> {sample.routed = "rows"}, %1: tensor<6x8xf32>, %2: tensor<6x4x5xi64> {sample.routed = "counts"}) -> (tensor<6x4x5x8xf32> {sample.routed = "rows"}) attributes {sample.slots = 2 : i64} {
   %r = plan.call "meshplan.grouped_bias"(%0, %1, %2) {rows = #base.operand<0>, bias = #base.operand<1>, counts = #base.operand<2>}
     : (tensor<6x4x5x8xf32>, tensor<6x8xf32>, tensor<6x4x5xi64>) -> tensor<6x4x5x8xf32>
   return %r : tensor<6x4x5x8xf32>
 }
 
-func.func @weight_gradient(%0: tensor<6x4x5x10xf32>, %1: tensor<6x4x5x8xf32>, %2: tensor<6x4x5xi64>) -> tensor<6x10x8xf32> {
+func.func @weight_gradient(%0: tensor<6x4x5x10xf32> {sample.routed = "rows"}, %1: tensor<6x4x5x8xf32> {sample.routed = "rows"}, %2: tensor<6x4x5xi64> {sample.routed = "counts"}) -> tensor<6x10x8xf32> attributes {sample.slots = 2 : i64} {
   %r = plan.call "meshplan.grouped_linear_weight_gradient"(%0, %1, %2) {gradient = #base.operand<0>, rows = #base.operand<1>, counts = #base.operand<2>}
     : (tensor<6x4x5x10xf32>, tensor<6x4x5x8xf32>, tensor<6x4x5xi64>) -> tensor<6x10x8xf32>
   return %r : tensor<6x10x8xf32>
 }
 
-func.func @weight_gradient_transposed(%0: tensor<6x7x10xbf16>, %1: tensor<6x7x8xbf16>, %2: tensor<6x7xi64>) -> tensor<6x8x10xbf16> {
+func.func @weight_gradient_transposed(%0: tensor<6x7x10xbf16> {sample.routed = "rows"}, %1: tensor<6x7x8xbf16> {sample.routed = "rows"}, %2: tensor<6x7xi64> {sample.routed = "counts"}) -> tensor<6x8x10xbf16> attributes {sample.slots = 3 : i64} {
   %r = plan.call "meshplan.grouped_linear_weight_gradient"(%0, %1, %2) {gradient = #base.operand<0>, rows = #base.operand<1>, counts = #base.operand<2>, transposed = true}
     : (tensor<6x7x10xbf16>, tensor<6x7x8xbf16>, tensor<6x7xi64>) -> tensor<6x8x10xbf16>
   return %r : tensor<6x8x10xbf16>
 }
 
-func.func @weight_gradient_not_rounded(%0: tensor<6x7x10xbf16>, %1: tensor<6x7x8xbf16>, %2: tensor<6x7xi64>) -> tensor<6x10x8xf32> {
+func.func @weight_gradient_not_rounded(%0: tensor<6x7x10xbf16> {sample.routed = "rows"}, %1: tensor<6x7x8xbf16> {sample.routed = "rows"}, %2: tensor<6x7xi64> {sample.routed = "counts"}) -> tensor<6x10x8xf32> attributes {sample.slots = 3 : i64} {
   %r = plan.call "meshplan.grouped_linear_weight_gradient_f32"(%0, %1, %2) {gradient = #base.operand<0>, rows = #base.operand<1>, counts = #base.operand<2>}
     : (tensor<6x7x10xbf16>, tensor<6x7x8xbf16>, tensor<6x7xi64>) -> tensor<6x10x8xf32>
   return %r : tensor<6x10x8xf32>
 }
 
-func.func @bias_gradient(%0: tensor<6x4x5x8xf32>, %1: tensor<6x4x5xi64>) -> tensor<6x8xf32> {
+func.func @bias_gradient(%0: tensor<6x4x5x8xf32> {sample.routed = "rows"}, %1: tensor<6x4x5xi64> {sample.routed = "counts"}) -> tensor<6x8xf32> attributes {sample.slots = 2 : i64} {
   %r = plan.call "meshplan.grouped_bias_gradient"(%0, %1) {gradient = #base.operand<0>, counts = #base.operand<1>}
     : (tensor<6x4x5x8xf32>, tensor<6x4x5xi64>) -> tensor<6x8xf32>
   return %r : tensor<6x8xf32>

@@ -166,15 +166,15 @@ at::Tensor meshplan::groupedBias(const at::Tensor &rows, const at::Tensor &bias,
   return result;
 }
 
-/// The sum of left^T right over the rows of each expert, by `multiply`(result, left^T, right).
+/// The sum over the rows of each expert, by `multiply`(result, left^T, right).
 template <typename Multiply>
-static at::Tensor weightSums(const at::Tensor &left, const at::Tensor &right, const at::Tensor &counts,
-                             at::ScalarType type, const Multiply &multiply) {
-  TORCH_CHECK(left.dim() == 2 && right.dim() == 2 && counts.dim() == 1 && left.size(0) == right.size(0),
-              "gradient and rows ", left.sizes(), " and ", right.sizes(), " and counts ", counts.sizes(),
-              " do not match");
+static at::Tensor weightSums(const at::Tensor &gradient, const at::Tensor &rows, const at::Tensor &counts,
+                             bool transposed, at::ScalarType type, const Multiply &multiply) {
+  TORCH_CHECK(gradient.dim() == 2 && rows.dim() == 2 && counts.dim() == 1 && gradient.size(0) == rows.size(0),
+              "gradient ", gradient.sizes(), ", rows ", rows.sizes(), " and counts ", counts.sizes(), " do not match");
+  const at::Tensor &left = transposed ? rows : gradient, &right = transposed ? gradient : rows;
   at::Tensor result = at::empty({counts.size(0), left.size(1), right.size(1)}, left.options().dtype(type));
-  forEachExpert(counts, left.size(0), [&](int64_t expert, int64_t begin, int64_t count) {
+  forEachExpert(counts, rows.size(0), [&](int64_t expert, int64_t begin, int64_t count) {
     at::Tensor matrix = result.select(0, expert);
     if (count == 0)
       matrix.zero_();
@@ -186,14 +186,13 @@ static at::Tensor weightSums(const at::Tensor &left, const at::Tensor &right, co
 
 at::Tensor meshplan::groupedLinearWeightGradient(const at::Tensor &gradient, const at::Tensor &rows,
                                                  const at::Tensor &counts, bool transposed) {
-  return weightSums(transposed ? rows : gradient, transposed ? gradient : rows, counts, rows.scalar_type(),
-                    multiplyInto);
+  return weightSums(gradient, rows, counts, transposed, rows.scalar_type(), multiplyInto);
 }
 
 at::Tensor meshplan::groupedLinearWeightGradientF32(const at::Tensor &gradient, const at::Tensor &rows,
                                                     const at::Tensor &counts, bool transposed) {
   checkSixteenBit(gradient, rows);
-  return weightSums(transposed ? rows : gradient, transposed ? gradient : rows, counts, at::kFloat, multiplyF32);
+  return weightSums(gradient, rows, counts, transposed, at::kFloat, multiplyF32);
 }
 
 at::Tensor meshplan::groupedBiasGradient(const at::Tensor &gradient, const at::Tensor &counts) {

@@ -62,7 +62,8 @@ bool RowArguments::rewriteDims(NamedAttrList &args) {
     else
       ++rowDims;
   }
-  bool isSum = list && rowDims == dims && !CallView::of(call).getBool("keepdim", false);
+  bool isSum = call.getTarget() == "aten.sum.dim_IntList" && rowDims == dims &&
+               !CallView::of(call).getBool("keepdim", false);
   if (rowDims != 0 && !isSum)
     return false;
   if (isSum)

@@ -72,6 +72,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addPass(createWidenAddends());
     manager.addPass(createLocalizeCalls());
     manager.addPass(createSplitMicrobatches());
+    manager.addPass(createLowerExchanges());
     return;
   case Phase::group:
     manager.addPass(createGroupCollectives());

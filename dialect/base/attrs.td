@@ -103,7 +103,8 @@ def Base_RoutedAttr : Base_Attr<"Routed", "routed"> {
     experts, one in each of its slots, when the program runs. A value of `rows` has elements for the pairs of an expert
     and a token that chose it, and no others: a rank stores one index instead of these dims, with the pairs of its
     experts and tokens, by expert and then by token. A value of `counts` is the number of these pairs for each expert of
-    the rank, in host memory. See runtime/schema/routed.h.
+    the rank, in host memory. `arrivals` are rows in the order in which an exchange between ranks gives or takes them: by
+    rank, and then as rows. See runtime/schema/routed.h.
 
     ```mlir
     #base.routed<rows, dims = 3, slots = 2>   // of [experts, samples, positions, features]

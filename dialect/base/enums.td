@@ -37,7 +37,7 @@ def Base_When : Base_Enum<"When", "in which instances of its program a step runs
     I32EnumAttrCase<"first", 3>]>;
 
 def Base_RoutedKind : Base_Enum<"RoutedKind", "what a rank stores of a routed value", [
-    I32EnumAttrCase<"rows", 0>, I32EnumAttrCase<"counts", 1>]>;
+    I32EnumAttrCase<"rows", 0>, I32EnumAttrCase<"counts", 1>, I32EnumAttrCase<"arrivals", 2>]>;
 
 def Base_InitKind : Base_Enum<"InitKind", "how the first elements of a parameter are made", [
     I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"uniform", 1>, I32EnumAttrCase<"normal", 2>,

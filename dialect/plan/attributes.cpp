@@ -290,7 +290,7 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
                           .Case([](AllGatherOp) { return onGather; })
                           .Case([](ReduceScatterOp) { return onScatter; })
                           .Case([](AllReduceOp) { return onAllReduce; })
-                          .Case<AllToAllOp, PermuteOp, SliceOp, ReshardOp>([](auto) { return onOtherMove; })
+                          .Case<AllToAllOp, ExchangeOp, PermuteOp, SliceOp, ReshardOp>([](auto) { return onOtherMove; })
                           .Default([](Operation *) { return onOtherOp; });
   return verify(op, attribute, position, "'" + op->getName().getStringRef() + "'");
 }

@@ -76,7 +76,7 @@ std::optional<CollectiveKind> collectiveKindOf(Operation *op) {
       .Case([](AllGatherOp) { return CollectiveKind::all_gather; })
       .Case([](ReduceScatterOp) { return CollectiveKind::reduce_scatter; })
       .Case([](AllReduceOp) { return CollectiveKind::all_reduce; })
-      .Case([](AllToAllOp) { return CollectiveKind::all_to_all; })
+      .Case<AllToAllOp, ExchangeOp>([](auto) { return CollectiveKind::all_to_all; })
       .Case([](PermuteOp) { return CollectiveKind::permute; })
       .Default([](Operation *) { return std::nullopt; });
 }

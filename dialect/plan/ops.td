@@ -390,6 +390,22 @@ def Plan_PermuteOp : Plan_CollectiveOp<"permute"> {
   let assemblyFormat = "$input $axes (`because` $cause^)? attr-dict `:` type($input) `->` type($result)";
 }
 
+def Plan_ExchangeOp : Plan_CollectiveOp<"exchange"> {
+  let summary = "sends rows to the ranks of their experts, or back";
+  let description = [{
+    The axes divide tokens before and experts after it, where the rows are `arrivals`, or the reverse. `counts`, i64
+    [ranks, experts], has the numbers of rows of each rank of the group before they go to the experts.
+
+    ```mlir
+    %1 = plan.exchange %0 by %counts [#plan.axis<"dp">] : tensor<8x4x6x16xf32, ...> -> tensor<8x4x6x16xf32, ...>, tensor<2x8xi64, ...>
+    ```
+  }];
+  let arguments = !con(common, (ins AnyRankedTensor:$counts));
+  let assemblyFormat = [{
+    $input `by` $counts $axes (`because` $cause^)? attr-dict `:` type($input) `->` type($result) `,` type($counts)
+  }];
+}
+
 def Plan_SliceOp : Plan_CollectiveOp<"slice"> {
   let summary = "keeps the rank's shard of a dim, or of all elements in row-major order; no communication";
   let arguments = !con(common, (ins OptionalAttr<I64Attr>:$dim));

@@ -127,6 +127,9 @@ DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, Mesh
 /// The same with the block sizes and parts of another dim.
 DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh, DimShardingAttr like);
 
+/// The sharding of the arrivals of rows that are exchanged over `axes`, which divide their tokens.
+ShardingAttr arrivalsOf(mlir::RankedTensorType rows, llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh);
+
 /// True if neighbouring shards may hold the same block.
 bool isShared(DimShardingAttr dim);
 

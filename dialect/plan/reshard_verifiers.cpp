@@ -8,6 +8,7 @@
 //   reduce_scatter d A       dim d over B, partial over C, A    ->  dim d over B, A, partial over C
 //   all_reduce A             partial over C, A                  ->  partial over C
 //   all_to_all d to e, A     dim d over B, A; dim e over C      ->  dim d over B; dim e over C, A
+//   exchange A               experts over B, tokens over A, ..  ->  experts over B, A, tokens over ..
 //   slice d A                dim d over B                       ->  dim d over B, A
 //   permute                  any axes                           ->  other axes, as many shards of each dim
 //
@@ -184,6 +185,51 @@ LogicalResult AllToAllOp::verify() {
     return failure();
   FailureOr<ShardingAttr> whole = dropMinor(*this, change->to, to, change->axes);
   return failed(whole) ? failure() : expectInput(*this, *whole, *gathered);
+}
+
+ShardingAttr meshplan::plan::arrivalsOf(RankedTensorType rows, ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  ShardingAttr sharding = getSharding(rows);
+  base::RoutedAttr routed = sharding.getRouted();
+  for (int64_t index = 1; index < routed.getDims(); ++index) {
+    DimShardingAttr dim = sharding.getDims()[index];
+    SmallVector<AxisRefAttr> rest = llvm::filter_to_vector(
+        dim.getAxes(), [&](AxisRefAttr axis) { return !llvm::is_contained(axes, axis); });
+    if (rest.size() != dim.getAxes().size())
+      sharding = sharding.withDim(index, divideDim(rows.getDimSize(index), rest, mesh, dim));
+  }
+  SmallVector<AxisRefAttr> experts(sharding.getDims()[0].getAxes());
+  llvm::append_range(experts, axes);
+  sharding = sharding.withDim(0, divideDim(rows.getDimSize(0), experts, mesh));
+  return sharding.withRouted(base::RoutedAttr::get(rows.getContext(), base::RoutedKind::arrivals, routed.getDims(),
+                                                   routed.getSlots()));
+}
+
+/// R10: rows become arrivals or the reverse; the axes divide tokens of the rows, and experts of the arrivals.
+LogicalResult ExchangeOp::verify() {
+  FailureOr<Change> change = verifyChange(*this);
+  if (failed(change))
+    return failure();
+  auto kindOf = [](ShardingAttr sharding) {
+    return sharding.getRouted() ? sharding.getRouted().getKind() : base::RoutedKind::counts;
+  };
+  bool goes = kindOf(change->from) == base::RoutedKind::rows && kindOf(change->to) == base::RoutedKind::arrivals;
+  bool comesBack = kindOf(change->from) == base::RoutedKind::arrivals && kindOf(change->to) == base::RoutedKind::rows;
+  if (!goes && !comesBack)
+    return emitOpError() << "turns " << getInput().getType() << " into " << getResult().getType()
+                         << ", must turn rows into arrivals or the reverse";
+  auto rows = cast<RankedTensorType>((goes ? getInput() : getResult()).getType());
+  for (AxisRefAttr axis : change->axes) {
+    ArrayRef<DimShardingAttr> tokens = getSharding(rows).getDims().slice(1, getSharding(rows).getRouted().getDims() - 1);
+    if (llvm::none_of(tokens, [&](DimShardingAttr dim) { return llvm::is_contained(dim.getAxes(), axis); }))
+      return emitOpError() << "needs tokens that are divided over " << axis << ", but the rows are " << rows;
+  }
+  auto counts = cast<RankedTensorType>(getCounts().getType());
+  MeshOp mesh = getMesh(*this);
+  if (!counts.getElementType().isInteger(64) || counts.getRank() != 2 || counts.getDimSize(1) != rows.getDimSize(0) ||
+      (mesh && counts.getDimSize(0) != shardCount(change->axes, mesh)))
+    return emitOpError() << "has counts of type " << counts << ", must be i64 [ranks, experts]";
+  ShardingAttr made = arrivalsOf(rows, change->axes, mesh);
+  return goes ? expect(*this, made, change->to) : expectInput(*this, made, change->from);
 }
 
 /// True for a slice over time that takes a microbatch that is contiguous in the batch, with each rank holding a part of

@@ -254,6 +254,30 @@ static LogicalResult verifyCoalesced(StartOp op, ArrayRef<ShardedTensorType> ten
   return success();
 }
 
+/// The routing of the tensors of a collective: null for those that are not routed.
+static base::RoutedAttr routedOf(ShardedTensorType type) { return type.getRouted(); }
+
+/// C16: an exchange turns rows of experts into arrivals or back, and has the numbers of rows.
+static LogicalResult verifyExchange(StartOp op, ArrayRef<ShardedTensorType> before, ArrayRef<ShardedTensorType> after) {
+  base::RoutedAttr from = routedOf(before.front()), to = routedOf(after.front());
+  if (!from && !to && !op.getCounts())
+    return success();
+  using base::RoutedKind;
+  auto isPair = [&](RoutedKind first, RoutedKind second) {
+    return from && to && from.getKind() == first && to.getKind() == second && from.getDims() == to.getDims() &&
+           from.getSlots() == to.getSlots();
+  };
+  if (op.getKind() != CollectiveKind::all_to_all || before.size() != 1 || op.getTarget() ||
+      (!isPair(RoutedKind::rows, RoutedKind::arrivals) && !isPair(RoutedKind::arrivals, RoutedKind::rows)))
+    return op.emitOpError() << stringifyCollectiveKind(op.getKind()) << " produces " << after.front() << " from "
+                            << before.front() << ", must be an all_to_all between rows and arrivals";
+  auto counts = op.getCounts() ? dyn_cast<ShardedTensorType>(op.getCounts().getType()) : ShardedTensorType();
+  if (!counts || !counts.getElementType().isInteger(64) || counts.getDims().size() != 2 || counts.getRouted() ||
+      counts.getDims()[1].getExtent() != before.front().getDims()[0].getExtent())
+    return op.emitOpError("exchanges rows of experts without their numbers, i64 [ranks, experts]");
+  return success();
+}
+
 /// C7: the target consists of tensors of the extents and the division of the results.
 static LogicalResult verifyTarget(StartOp op, ArrayRef<ShardedTensorType> results) {
   if (!op.getTarget())
@@ -276,7 +300,7 @@ LogicalResult StartOp::verify() {
     return emitOpError() << "produces " << after.size() << " tensors from " << before.size();
   if (failed(verifyOnDevice(*this, getOperands())))
     return failure();
-  bool moves = kind == CollectiveKind::all_to_all;
+  bool moves = kind == CollectiveKind::all_to_all && !getCounts();
   bool mayHaveDim = moves || kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter;
   bool needsDim = moves || (mayHaveDim && getDim());
   if (failed(verifyDim(*this, "dim", getDim(), needsDim)) || failed(verifyDim(*this, "from", getFromDim(), moves)))
@@ -289,7 +313,8 @@ LogicalResult StartOp::verify() {
   for (auto [input, result] : llvm::zip_equal(before, after))
     if (failed(verifyMoved(*this, input, result)))
       return failure();
-  return failure(failed(verifyTarget(*this, after)) || failed(verifyCoalesced(*this, before)));
+  return failure(failed(verifyTarget(*this, after)) || failed(verifyCoalesced(*this, before)) ||
+                 failed(verifyExchange(*this, before, after)));
 }
 
 LogicalResult PackOp::verify() {

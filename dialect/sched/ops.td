@@ -261,7 +261,7 @@ def Sched_UnpackOp : Sched_Step<"unpack"> {
   let hasVerifier = 1;
 }
 
-def Sched_StartOp : Sched_Step<"start"> {
+def Sched_StartOp : Sched_Step<"start", [AttrSizedOperandSegments]> {
   let summary = "begins a collective";
   let description = [{
     The input must live until the wait, which gives the result. Either may be packed: several tensors that are moved at
@@ -271,7 +271,8 @@ def Sched_StartOp : Sched_Step<"start"> {
     flat tensors and a reduce_scatter makes them. Several flat all_gathers, several flat reduce_scatters or several
     all_reduces may be coalesced into one collective. `activations` is the 16-bit type of the activations that the
     collective sums; the type that is sent may be wider. With `into` the result is written in place of the target, which
-    is not read afterwards.
+    is not read afterwards. An all_to_all of rows that are routed to experts has no dims but `counts`: the number of rows
+    of each rank of the group, before they go to the experts, for each expert.
 
     ```mlir
     %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 because "sequence tp"
@@ -282,12 +283,12 @@ def Sched_StartOp : Sched_Step<"start"> {
                        OptionalAttr<I64Attr>:$from_dim, FlatSymbolRefAttr:$communicator, FlatSymbolRefAttr:$stream,
                        I64Attr:$sequence, OptionalAttr<StrAttr>:$cause, OptionalAttr<StrAttr>:$module,
                        OptionalAttr<TypeAttr>:$activation_sum, Optional<Sched_Movable>:$target,
-                       Sched_When:$when);
+                       Optional<Sched_TensorType>:$counts, Sched_When:$when);
   let results = (outs Sched_TokenType:$token);
   let assemblyFormat = [{
     $kind $input (`from` $from_dim^)? (`dim` $dim^)? `over` $communicator `on` $stream `sequence` $sequence
     (`because` $cause^)? (`in` $module^)? (`activations` $activation_sum^)? (`when` $when^)? attr-dict `:` type($input) `->`
-    type($token) (`into` $target^ `:` type($target))?
+    type($token) (`into` $target^ `:` type($target))? (`by` $counts^ `:` type($counts))?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

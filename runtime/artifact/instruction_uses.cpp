@@ -33,6 +33,7 @@ StepUses meshplan::usesOf(const artifact::Instruction &instruction) {
     uses.overwrites = compute->overwrites() && compute->overwrites()->size() > 0;
   } else if (const artifact::Start *start = instruction.action_as_Start()) {
     addMove(uses, *start);
+    add(uses.read, start->counts());
   } else if (const artifact::Copy *copy = instruction.action_as_Copy()) {
     addMove(uses, *copy);
   } else if (const artifact::Slice *slice = instruction.action_as_Slice()) {

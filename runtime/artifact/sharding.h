@@ -75,7 +75,7 @@ inline bool isFlat(const artifact::Value &value) { return value.flat_axes() && v
 
 /// True if the number of elements of the rank's tensor follows from the choices of a router.
 inline bool isRows(const artifact::Value &value) {
-  return value.routed() && value.routed()->kind() == artifact::RoutedKind::rows;
+  return value.routed() && value.routed()->kind() != artifact::RoutedKind::counts;
 }
 
 /// True if the value has the elements of others (Value.members).

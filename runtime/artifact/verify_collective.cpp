@@ -82,6 +82,44 @@ Status verifyPartial(const artifact::Value &input, const artifact::Value &output
              : corrupted("the output is partial by another reduction than the input");
 }
 
+/// Rows go to the ranks of their experts, which their arrivals show, or come back: the axes of the group are at the minor
+/// end of the experts of the arrivals, and divide the tokens of the rows.
+Status verifyExchange(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output,
+                      std::span<const AxisRef> group) {
+  auto isKind = [](const artifact::Value &value, artifact::RoutedKind kind) {
+    return value.routed() && value.routed()->kind() == kind;
+  };
+  using artifact::RoutedKind;
+  bool goes = isKind(input, RoutedKind::rows) && isKind(output, RoutedKind::arrivals);
+  bool comesBack = isKind(input, RoutedKind::arrivals) && isKind(output, RoutedKind::rows);
+  if (start.kind() != artifact::CollectiveKind::all_to_all || (!goes && !comesBack))
+    return corrupted("an exchange that does not turn rows into arrivals, or arrivals into rows, by an all_to_all");
+  if (start.dim() != -1 || start.from_dim() != -1 || start.target() != -1)
+    return corrupted("an exchange of rows with a dim or a target");
+  const artifact::Value &rows = goes ? input : output, &arrivals = goes ? output : input;
+  if (rows.dtype() != arrivals.dtype() || globalShapeOf(rows) != globalShapeOf(arrivals) ||
+      rows.routed()->dims() != arrivals.routed()->dims() || rows.routed()->slots() != arrivals.routed()->slots())
+    return corrupted("an exchange changes the tensor");
+  MESHPLAN_RETURN_IF_ERROR(verifyPartial(input, output, {}));
+  for (flatbuffers::uoffset_t dim = 0; dim < rows.dims()->size(); ++dim) {
+    std::vector<AxisRef> home = axesOf(rows.dims()->Get(dim)->axes()), away = axesOf(arrivals.dims()->Get(dim)->axes());
+    if (dim == 0)
+      home.insert(home.end(), group.begin(), group.end());
+    else if (static_cast<int32_t>(dim) < rows.routed()->dims())
+      std::erase_if(home, [&](const AxisRef &axis) { return std::ranges::find(group, axis) != group.end(); });
+    if (home != away)
+      return corrupted("dim ", dim, " of the arrivals is not divided as an exchange over this group leaves it");
+  }
+  for (const AxisRef &axis : group) {
+    int64_t found = 0;
+    for (flatbuffers::uoffset_t dim = 1; dim < static_cast<flatbuffers::uoffset_t>(rows.routed()->dims()); ++dim)
+      found += std::ranges::count(axesOf(rows.dims()->Get(dim)->axes()), axis);
+    if (found != 1)
+      return corrupted("axis ", axis.axis, " of the communicator does not divide the tokens of the rows");
+  }
+  return Status();
+}
+
 } // namespace
 
 Status verifySameLayout(const artifact::Value &left, const artifact::Value &right) {
@@ -103,6 +141,8 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
     return corrupted("purpose ", int(start.purpose()), " does not exist");
   if (kind < CollectiveKind::MIN || kind > CollectiveKind::MAX)
     return corrupted("kind ", int(kind), " does not exist");
+  if (start.counts() != -1)
+    return verifyExchange(start, input, output, group);
   MESHPLAN_RETURN_IF_ERROR(verifySameTensor(input, output));
   bool reduces = kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
   if (reduces)

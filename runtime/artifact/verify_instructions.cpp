@@ -88,6 +88,7 @@ private:
   Status start(const artifact::Start &start);
   Status copy(const artifact::Copy &copy);
   Status takePacked(const artifact::Start &start);
+  Status counts(const artifact::Start &start) const;
   Status target(const artifact::Start &start);
   Status coalesced(const artifact::Start &start) const;
   Status wait(const artifact::Wait &wait);
@@ -247,6 +248,7 @@ Status Walk::start(const artifact::Start &start) {
   MESHPLAN_RETURN_IF_ERROR(use(start.input()).withContext("input"));
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", start.output(), program.values()).withContext("output"));
   MESHPLAN_RETURN_IF_ERROR(takePacked(start));
+  MESHPLAN_RETURN_IF_ERROR(counts(start).withContext("counts"));
   MESHPLAN_RETURN_IF_ERROR(target(start));
   MESHPLAN_RETURN_IF_ERROR(beginFlight(start.sequence(), start.input(), start.output()));
   if (isPacked(valueAt(start.output())))
@@ -268,6 +270,20 @@ Status Walk::beginFlight(int64_t sequence, int32_t input, int32_t output) {
   for (int32_t value : readBy(input))
     ++readers[value];
   return Status();
+}
+
+/// The counts of an exchange: a number for each rank of the group and each expert of the rows.
+Status Walk::counts(const artifact::Start &start) const {
+  if (start.counts() == -1)
+    return Status();
+  MESHPLAN_RETURN_IF_ERROR(tensor(start.counts()));
+  const artifact::Value &value = valueAt(start.counts()), &rows = valueAt(start.input());
+  int64_t ranks = shardCount(axesOf(schedule.communicators()->Get(start.communicator())->axes()));
+  bool fits = value.dtype() == artifact::DType::i64 && value.dims()->size() == 2 && !value.routed() &&
+              rows.dims()->size() > 0 && value.dims()->Get(0)->extent() == ranks &&
+              axesOf(value.dims()->Get(0)->axes()).empty() &&
+              value.dims()->Get(1)->extent() == rows.dims()->Get(0)->extent();
+  return fits ? Status() : corrupted("value ", start.counts(), " is not i64 [", ranks, ", experts]");
 }
 
 /// The output is the same tensor in the other memory.

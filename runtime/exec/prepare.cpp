@@ -92,6 +92,8 @@ private:
 
   Expected<std::unique_ptr<Step>> start(const artifact::Instruction &instruction) {
     const artifact::Start &action = *instruction.action_as_Start();
+    if (action.counts() != -1)
+      return started(makeExchange(view, instruction, *groups[action.communicator()]), action.sequence());
     MESHPLAN_ASSIGN_OR_RETURN(auto own, piecesFor(action.output()));
     MESHPLAN_ASSIGN_OR_RETURN(auto step, prepareStart(view, instruction, std::move(own),
                                                       copied.contains(action.input()), *groups[action.communicator()]));

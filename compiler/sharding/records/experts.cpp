@@ -306,7 +306,28 @@ static OpCost biasGradientCost(const CallView &call) {
   return cost;
 }
 
+//===----------------------------------------------------------------------===//
+// Calls around an exchange of rows. plan-lower-exchanges makes them, after layouts are decided and calls have the form
+// of a rank: they have no rule.
+//===----------------------------------------------------------------------===//
+
+/// A permutation of rows, and its positions.
+static OpCost orderCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  ArrayRef<int64_t> shape = call.results.front().getShape();
+  cost.workspaceBytes = shape.empty() ? 0 : 8 * shape.front();
+  return cost;
+}
+
+static void addExchangeRecords(OpRegistry &registry) {
+  for (StringRef target : {"meshplan.counts_to_gather", "meshplan.counts_on_host", "meshplan.counts_of_experts"})
+    registry.add({.target = target, .rule = undividedRule, .linearity = notLinear, .cost = copyCost});
+  for (StringRef target : {"meshplan.order_by_expert", "meshplan.order_by_rank"})
+    registry.add({.target = target, .rule = undividedRule, .linearity = notLinear, .cost = orderCost});
+}
+
 void addExpertRecords(OpRegistry &registry) {
+  addExchangeRecords(registry);
   registry.add({.target = "meshplan.route",
                 .rule = routeRule,
                 .linearity = notLinear,

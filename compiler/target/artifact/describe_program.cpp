@@ -212,6 +212,8 @@ void ProgramDescriber::describeStart(const artifact::Start &start) {
          << start.input();
   if (start.target() >= 0)
     stream << " into v" << start.target();
+  if (start.counts() >= 0)
+    stream << " by v" << start.counts();
   if (start.from_dim() >= 0)
     stream << " from " << start.from_dim();
   if (start.dim() >= 0)

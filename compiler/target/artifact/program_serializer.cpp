@@ -364,6 +364,8 @@ LogicalResult ProgramSerializer::addStart(sched::StartOp start) {
   action.output = numberOf(result);
   if (start.getTarget())
     action.target = numberOf(start.getTarget());
+  if (start.getCounts())
+    action.counts = numberOf(start.getCounts());
   if (std::optional<uint64_t> dim = start.getDim())
     action.dim = static_cast<int32_t>(*dim);
   if (std::optional<uint64_t> dim = start.getFromDim())

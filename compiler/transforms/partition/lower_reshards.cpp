@@ -49,6 +49,9 @@ struct LowerReshardsPass : meshplan::impl::LowerReshardsBase<LowerReshardsPass> 
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
     getOperation().walk([&](ReshardOp reshard) {
+      // Rows of experts have a pass of their own, plan-lower-exchanges.
+      if (ShardingAttr sharding = getSharding(reshard.getInput()); sharding && sharding.getRouted())
+        return;
       OpBuilder builder(reshard);
       Value value = reshard.getInput();
       auto type = cast<RankedTensorType>(value.getType());

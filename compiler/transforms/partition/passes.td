@@ -130,4 +130,20 @@ def SplitMicrobatches : Pass<"plan-split-microbatches", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def LowerExchanges : Pass<"plan-lower-exchanges", "::mlir::ModuleOp"> {
+  let summary = "turn reshards of rows of experts into exchanges";
+  let description = [{
+    Where rows have to be on the rank of their expert, or come back, ranks exchange them. All ranks of the exchange
+    gather the numbers of rows first, once for each route. What arrives is ordered by expert.
+
+    ```mlir
+    %1 = plan.reshard %0 : tensor<8x4x16xf32, [{}, {"dp"}, {} ], routed = rows> -> tensor<8x4x16xf32, [{"dp"}, {}, {} ], routed = rows>
+    // becomes
+    %1 = plan.exchange %0 by %numbers [#plan.axis<"dp">] : ... -> tensor<8x4x16xf32, [{"dp"}, {}, {} ], routed = arrivals>, tensor<2x8xi64, ...>
+    %2 = plan.call "meshplan.order_by_expert"(%1, %numbers) ...
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 #endif // MESHPLAN_COMPILER_TRANSFORMS_PARTITION_PASSES_TD

@@ -53,6 +53,9 @@ using namespace meshplan::plan;
 static bool grows(ReshardOp reshard, MeshOp mesh) {
   auto from = cast<RankedTensorType>(reshard.getInput().getType());
   auto to = cast<RankedTensorType>(reshard.getResult().getType());
+  // Rows that were dispatched are held: how many a rank has before and after an exchange is known only when it runs.
+  if (getSharding(from).getRouted())
+    return false;
   // The input is then smaller to hold than the result. A sum is not recomputed: its addends would have to be held.
   return !getSharding(from).isPartial() && largestShardBytes(to, mesh) > largestShardBytes(from, mesh);
 }

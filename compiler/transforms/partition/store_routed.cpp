@@ -35,11 +35,18 @@ struct StoreRoutedPass : meshplan::impl::StoreRoutedBase<StoreRoutedPass> {
   static LogicalResult mark(Operation *op, const RoutedValues &routed) {
     for (Value result : op->getResults())
       if (base::RoutedAttr kind = routed.get(result)) {
-        if (!isa<CallOp>(op))
+        if (!isa<CallOp>(op) && !isExchange(op, kind))
           return refuseMoving(op);
         result.setType(withSharding(result.getType(), getSharding(result).withRouted(kind)));
       }
     return success();
+  }
+
+  /// True if the axes of tokens and experts alone change, which plan-lower-exchanges understands.
+  static bool isExchange(Operation *op, base::RoutedAttr routed) {
+    ShardingAttr from = getSharding(op->getOperand(0)), to = getSharding(op->getResult(0));
+    return isa<ReshardOp>(op) && from.getPartialAxes() == to.getPartialAxes() &&
+           from.getDims().drop_front(routed.getDims()) == to.getDims().drop_front(routed.getDims());
   }
 
   /// Ranks do not know how many rows the others have.

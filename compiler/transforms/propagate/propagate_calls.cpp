@@ -72,6 +72,7 @@ LogicalResult Propagation::visitCall(CallOp call) {
   for (auto [result, sharding] : llvm::zip(call.getResults(), decision.results))
     layouts.decide(result, sharding);
   recordCauses(call, decision);
+  sendToExperts(call);
   return success();
 }
 
@@ -148,8 +149,9 @@ CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
     // operands, keeping the largest one in its layout moves the least data.
     bool placed = !getSharding(operand).isReplicated() && isFromWeights(operand);
     bool yields = !placed && standsForOthers(call, index, rule);
-    // The route has decided the layout of its rows, and they cannot move.
-    int rank = routed.get(operand) ? 0 : placed ? 1 : 2;
+    // The route has decided the layout of its rows, which only an exchange changes: from and to that of the table.
+    bool isTable = CallView::of(call).getOperand("table") == index;
+    int rank = isTable ? 0 : routed.get(operand) ? 1 : placed ? 2 : 3;
     return std::tuple(rank, yields, -cast<RankedTensorType>(operand.getType()).getNumElements());
   };
   SmallVector<std::tuple<int, bool, int64_t>> weights = llvm::map_to_vector(problem.order, weight);
@@ -170,7 +172,9 @@ void Propagation::insertReshards(CallOp call, const CallDecision &decision) {
     }
     Cause cause{call.getLoc(), StringAttr()};
     // A slice moves nothing, so it needs neither a statement nor a warning.
-    if (movesData(arriving, wanted)) {
+    if (routed.get(operand)) {
+      cause = causeOfRows(operand).value_or(cause);
+    } else if (movesData(arriving, wanted)) {
       reportUnstated(call, index, wanted);
       cause = causingStatement(operand, wanted).value_or(cause);
     }

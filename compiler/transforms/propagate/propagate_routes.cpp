@@ -1,31 +1,38 @@
 //===- propagate_routes.cpp - layouts of rows that go to experts ----------===//
 //
-// Rows between `meshplan.dispatch` and `meshplan.combine` cannot move between
-// ranks, which do not know how many rows the others have. So one layout for the
-// experts and tokens of all rows of a route is decided where the route is made,
-// and every operator takes it from there: tables and rows precede all other
-// operands.
+// Rows between `meshplan.dispatch` and `meshplan.combine` follow from the choices
+// of a router, so that ranks do not know how many rows the others have. Their
+// layout is decided where the route is made, by the weights of the experts, and
+// every operator takes it from there: tables and rows precede all other operands.
 //
-// The experts' weights decide: axes that divide their experts divide those of
-// the rows, and tokens are gathered over every axis that divides a weight. An
-// axis may divide tokens only where all ranks of the axis have the same weights.
+// - An axis that divides a dim of a weight other than its experts needs all tokens
+//   on each of its ranks: tokens are gathered over it.
+// - An axis that divides experts and not tokens: each rank computes the rows of its
+//   experts, and the tokens that `combine` gives are addends over it.
+// - An axis that divides experts and tokens: rows are exchanged. The table, and the
+//   rows that `dispatch` gives and `combine` takes, are of the rank's own tokens; in
+//   between they are of the rank's own experts.
 //
 // Example: mesh dp = 2, tp = 2; tokens [samples over dp, positions over tp];
-// weights [8 experts, 64 over tp, 32].
+// weights [8 experts over dp, 64 over tp, 32].
 //
-//   indices     [samples over dp, positions over tp, 2]
-//   gathered    [samples over dp, positions, 2]            tp divides a weight
+//   indices     [samples over dp, positions, 2]              gathered over tp
 //   table       [8, samples over dp, positions]
-//   dispatch    gathers its tokens over tp likewise, and gives [8, samples over
-//               dp, positions, 32]; the first product gives [.., 64 over tp]
+//   dispatch    [8, samples over dp, positions, 32]          of its own tokens
+//   reshard     [8 over dp, samples, positions, 32]          of its own experts
+//   product     [8 over dp, samples, positions, 64 over tp]
+//   ...
+//   reshard     [8, samples over dp, positions, 32]
+//   combine     [samples over dp, positions, 32]
 //
-// With weights [8 experts over tp, 64, 32] the table is [8 over tp, samples over
-// dp, positions]: each rank computes the rows of its experts, and the tokens
-// that `combine` gives are addends over tp.
+// An exchange needs the axes of experts that are not exchanged to be the major ones,
+// so that the experts of a rank are among those to which it sends. Where they are
+// not, tokens are gathered over all axes of the experts.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/dataflow/carriers.h"
+#include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/transforms/propagate/propagation.h"
 
 using namespace mlir;
@@ -37,8 +44,8 @@ namespace {
 /// The axes that divide weights of the experts of a route, and a statement that divides one of them.
 struct WeightAxes {
   DimShardingAttr experts; ///< of the first weight whose experts are divided; null if there is none
-  AxisList all;
-  BlockArgument divided; ///< null if no weight is divided
+  AxisList features;       ///< that divide other dims
+  BlockArgument divided;   ///< null if no weight is divided
 };
 
 } // namespace
@@ -60,12 +67,34 @@ static WeightAxes weightAxesOf(CallOp route) {
           continue;
         if (index == 0 && !axes.experts)
           axes.experts = dim;
-        axes.all.append(dim.getAxes().begin(), dim.getAxes().end());
+        else if (index != 0)
+          axes.features.append(dim.getAxes().begin(), dim.getAxes().end());
         axes.divided = weight;
       }
     }
   }
   return axes;
+}
+
+/// The axes of experts that also divide tokens: the most minor ones, each at the minor end of a dim of tokens. Time,
+/// which never divides experts, may be below them.
+static AxisList exchangedAxes(ArrayRef<AxisRefAttr> experts, ShardingAttr tokens) {
+  auto takesFrom = [&](AxisRefAttr axis, ArrayRef<AxisRefAttr> taken) {
+    return llvm::any_of(tokens.getDims(), [&](DimShardingAttr dim) {
+      AxisList rest = llvm::filter_to_vector<2>(dim.getAxes(), [&](AxisRefAttr own) {
+        return !isTime(own) && !llvm::is_contained(taken, own);
+      });
+      return !rest.empty() && rest.back() == axis;
+    });
+  };
+  AxisList exchanged;
+  while (exchanged.size() < experts.size()) {
+    AxisRefAttr next = experts.drop_back(exchanged.size()).back();
+    if (!takesFrom(next, exchanged))
+      break;
+    exchanged.insert(exchanged.begin(), next);
+  }
+  return exchanged;
 }
 
 void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &problem) {
@@ -74,16 +103,57 @@ void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &
     return;
   Cause cause{weights.divided.getLoc(), styleOf(weights.divided)};
   Value indices = route.getOperand(0);
-  if (ShardingAttr gathered = without(typeOf(indices), weights.all, mesh); gathered != getSharding(indices))
-    route.setOperand(0, layouts.obtain(indices, gathered, route, cause));
-  problem.operands[0] = getSharding(route.getOperand(0));
+  auto gather = [&](ArrayRef<AxisRefAttr> axes) {
+    ShardingAttr gathered = without(typeOf(indices), axes, mesh);
+    if (gathered != getSharding(indices))
+      indices = layouts.obtain(indices, gathered, route, cause);
+  };
+  gather(weights.features);
+  ArrayRef<AxisRefAttr> experts = weights.experts ? weights.experts.getAxes() : ArrayRef<AxisRefAttr>();
+  AxisList exchanged = exchangedAxes(experts, getSharding(indices));
+  ArrayRef<AxisRefAttr> kept = experts.drop_back(exchanged.size());
+  gather(kept);
+  route.setOperand(0, indices);
+  problem.operands[0] = getSharding(indices);
   if (!weights.experts)
     return;
-  problem.given.resize(rule.factors.size());
-  FactorDivision &experts = problem.given[rule.results[0].dims[0].front()];
-  experts.axes = AxisList(weights.experts.getAxes());
-  experts.unit = weights.experts.getUnit();
   for (Value result : route.getResults())
-    for (AxisRefAttr axis : experts.axes)
+    for (AxisRefAttr axis : experts)
       layouts.setCause(result, axis, cause);
+  if (!kept.empty()) {
+    problem.given.resize(rule.factors.size());
+    FactorDivision &division = problem.given[rule.results[0].dims[0].front()];
+    division.axes = AxisList(kept);
+    division.unit = weights.experts.getUnit();
+  }
+  if (!exchanged.empty())
+    for (Value result : route.getResults())
+      exchanges.try_emplace(result, RowExchange{exchanged, cause});
+}
+
+std::optional<Cause> Propagation::causeOfRows(Value value) {
+  for (AxisRefAttr axis : getSharding(value).getDims().front().getAxes())
+    if (std::optional<Cause> cause = layouts.causeOf(value, axis))
+      return cause;
+  return std::nullopt;
+}
+
+void Propagation::sendToExperts(CallOp call) {
+  std::optional<unsigned> table = CallView::of(call).getOperand("table");
+  bool isRoute = call.getTarget() == "meshplan.route";
+  bool dispatches = call.getTarget() == "meshplan.dispatch" || call.getTarget() == "meshplan.dispatch_gates";
+  if (!isRoute && !(dispatches && table))
+    return;
+  auto found = exchanges.find(isRoute ? call.getResult(1) : originOf(call.getOperand(*table)));
+  if (found == exchanges.end())
+    return;
+  RowExchange exchange = found->second;
+  Value own = isRoute ? call.getResult(1) : call.getResult(0);
+  // The table stays that of the rank's own tokens: it says where their rows are.
+  ShardingAttr home = getSharding(own).withRouted(routed.get(own));
+  ShardingAttr away = arrivalsOf(withSharding(own.getType(), home), exchange.axes, mesh).withRouted({});
+  Value sent = layouts.obtain(own, away, call->getNextNode(), exchange.cause);
+  for (AxisRefAttr axis : exchange.axes)
+    layouts.setCause(sent, axis, exchange.cause);
+  layouts.supersede(own, sent);
 }

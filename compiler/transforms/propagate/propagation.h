@@ -143,6 +143,10 @@ private:
 
   /// Decides the layout of all rows that a `meshplan.route` makes (propagate_routes.cpp).
   void visitRoute(plan::CallOp route, const FactorRule &rule, CallProblem &problem);
+  /// Sends what a call gives to the ranks of its experts, if the rows of its route are exchanged.
+  void sendToExperts(plan::CallOp call);
+  /// The statement that divides the experts of a routed value.
+  std::optional<Cause> causeOfRows(mlir::Value value);
 
   /// True if the value depends on an input of the model.
   bool dependsOnInputs(mlir::Value value);
@@ -191,6 +195,12 @@ private:
   bool strict;
   DimBlocks blocks;
   RoutedValues routed;
+  /// By table and counts of a route: the axes that divide tokens before and experts after an exchange.
+  struct RowExchange {
+    AxisList axes;
+    Cause cause;
+  };
+  llvm::DenseMap<mlir::Value, RowExchange> exchanges;
   bool strictFailure = false;
   bool hasFailed = false;
   Reports &reported;

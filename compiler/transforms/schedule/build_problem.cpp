@@ -286,6 +286,9 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   auto results = llvm::map_to_vector(ops, [](Operation *op) -> Value { return op->getResult(0); });
   Packing copies = packingOf(ops);
   SmallVector<unsigned> sent = buffersOf(inputs);
+  // Read after what is sent, see writeStart.
+  if (auto exchange = dyn_cast<plan::ExchangeOp>(first))
+    sent.push_back(bufferOf.lookup(exchange.getCounts()));
   if (copies.packs) {
     addCopy(scheduling::Copy::pack, ops, inputs, sent);
     sent = {packedBuffer(inputs)};

@@ -9,6 +9,9 @@ namespace meshplan {
 
 ClassPacking PackingTable::get(ArrayRef<Operation *> ops) {
   Operation *first = ops.front();
+  // Rows are in the order in which they are exchanged.
+  if (isa<plan::ExchangeOp>(first))
+    return ClassPacking(layouts.rankClasses(), Packing());
   // Without a dim, tensors are flat or reduced whole, and may be coalesced.
   bool isAlongDim = first->hasAttr("dim") || isa<plan::AllToAllOp>(first);
   if (!isAlongDim)

@@ -251,7 +251,8 @@ void ProgramWriter::writeStart(unsigned index) {
       sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input, dim,
       op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.lane),
       builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
-      op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op), target);
+      op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op), target,
+      isa<plan::ExchangeOp>(op) ? valueOf(operation.consumed.back()) : Value());
   markMoved(ops, start);
   tokens[index] = start;
 }

@@ -24,6 +24,9 @@ Expected<std::shared_ptr<const Pieces>> preparePieces(const RankView &view, cons
 Expected<std::unique_ptr<StartStep>> prepareStart(const RankView &view, const artifact::Instruction &instruction,
                                                   std::shared_ptr<const Pieces> pieces, bool isCopied, Group &group);
 
+/// The step of a Start with counts: an exchange of rows (exchange_step.cpp). `instruction` and `group` must outlive it.
+std::unique_ptr<StartStep> makeExchange(const RankView &view, const artifact::Instruction &instruction, Group &group);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_EXEC_STEPS_COLLECTIVE_STEP_H

@@ -23,7 +23,7 @@
 // CHECK-SAME: s = [#base.purpose<activations>, #base.purpose<parameters>, #base.purpose<gradients>, #base.purpose<optimizer>]
 // CHECK-SAME: t = [#base<collective all_gather>, #base<collective reduce_scatter>, #base<collective all_reduce>, #base<collective all_to_all>]
 // CHECK-SAME: u = [#base.local<1, operand 0, dim 2>, #base.local<-1, result 0, dim 0, microbatch -2>]
-// CHECK-SAME: v = [#base.routed<rows, dims = 3, slots = 2>, #base.routed<counts, dims = 2, slots = 1>]
+// CHECK-SAME: v = [#base.routed<rows, dims = 3, slots = 2>, #base.routed<counts, dims = 2, slots = 1>, #base.routed<arrivals, dims = 2, slots = 1>]
 module attributes {test.attr = {
   a = #base.mesh_axis<"dp" = 2>, b = #base.operand<3>, c = #base.local<1, result 0, dim 2, offset 3, extent 4, microbatch 5>,
   d = #base.init<kind = truncated_normal, std = 0.25, mean = 0.5, low = -1.0, high = 2.0>,
@@ -39,7 +39,7 @@ module attributes {test.attr = {
   s = [#base.purpose<activations>, #base.purpose<parameters>, #base.purpose<gradients>, #base.purpose<optimizer>],
   t = [#base<collective all_gather>, #base<collective reduce_scatter>, #base<collective all_reduce>, #base<collective all_to_all>],
   u = [#base.local<1, operand 0, dim 2>, #base.local<-1, result 0, dim 0, microbatch -2>],
-  v = [#base.routed<rows, dims = 3, slots = 2>, #base.routed<counts, dims = 2, slots = 1>]}} {}
+  v = [#base.routed<rows, dims = 3, slots = 2>, #base.routed<counts, dims = 2, slots = 1>, #base.routed<arrivals, dims = 2, slots = 1>]}} {}
 
 // -----
 
@@ -285,7 +285,7 @@ module attributes {test.attr = #base.local<0, result 0, dim 0, extent 1, offset 
 // -----
 
 // The values of #base.routed
-// expected-error @below {{expected ::meshplan::base::RoutedKind to be one of: rows, counts}}
+// expected-error @below {{expected ::meshplan::base::RoutedKind to be one of: rows, counts, arrivals}}
 // expected-error @below {{failed to parse Base_RoutedAttr parameter 'kind' which is to be a `::meshplan::base::RoutedKind`}}
 module attributes {test.attr = #base.routed<columns, dims = 3, slots = 2>} {}
 

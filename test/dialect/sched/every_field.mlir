@@ -331,7 +331,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'kind' failed to satisfy constraint: kind of a collective}}
-  %r = "sched.start"(%x) {kind = "wrong", dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = "wrong", dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -339,7 +339,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'dim' failed to satisfy constraint: 64-bit signless integer attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = "wrong", from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = "wrong", from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -347,7 +347,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'from_dim' failed to satisfy constraint: 64-bit signless integer attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = "wrong", communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = "wrong", communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -355,7 +355,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'communicator' failed to satisfy constraint: flat symbol reference attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = 1 : i64, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = 1 : i64, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -363,7 +363,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'stream' failed to satisfy constraint: flat symbol reference attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = 1 : i64, sequence = 0, cause = "t", module = "m", activation_sum = bf16, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = 1 : i64, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -371,7 +371,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'sequence' failed to satisfy constraint: 64-bit signless integer attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = "wrong", cause = "t", module = "m", activation_sum = bf16, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = "wrong", cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -379,7 +379,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'cause' failed to satisfy constraint: string attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = 1 : i64, module = "m", activation_sum = bf16, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = 1 : i64, module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -387,7 +387,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'module' failed to satisfy constraint: string attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = 1 : i64, activation_sum = bf16, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = 1 : i64, activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -395,7 +395,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'activation_sum' failed to satisfy constraint: any type attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = "wrong", when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = "wrong", operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -403,7 +403,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'when' failed to satisfy constraint: in which instances of its program a step runs}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, when = "wrong"} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = "wrong"} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----

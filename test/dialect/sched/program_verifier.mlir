@@ -1482,18 +1482,3 @@ sched.program @forward {
   // expected-error@+1 {{'sched.input' op moves, keeps or gives out a value that is routed to experts}}
   %x = sched.input "x" : <[8, 12], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
 }
-
-// -----
-
-sched.mesh [#base.mesh_axis<"dp" = 2>]
-sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.program @forward {
-  %x = sched.input "x" : <[8, 12], f32>
-  %y = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute : (!sched.tensor<[8, 12], f32>) -> !sched.tensor<[8, 12], f32, partial = sum {0:(1)2}, routed = #base.routed<rows, dims = 2, slots = 2>>
-  // P26
-  // expected-error@+1 {{'sched.start' op moves, keeps or gives out a value that is routed to experts}}
-  %t = sched.start all_reduce %y over @dp on @compute sequence 0 : !sched.tensor<[8, 12], f32, partial = sum {0:(1)2}, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8, 12], f32>>
-  %z = sched.wait %t on @compute : !sched.token<!sched.tensor<[8, 12], f32>>
-  sched.free %y, %z on @compute : !sched.tensor<[8, 12], f32, partial = sum {0:(1)2}, routed = #base.routed<rows, dims = 2, slots = 2>>, !sched.tensor<[8, 12], f32>
-}

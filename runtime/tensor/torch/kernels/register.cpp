@@ -4,6 +4,7 @@
 
 #include "runtime/tensor/torch/kernels/attention.h"
 #include "runtime/tensor/torch/kernels/embedding.h"
+#include "runtime/tensor/torch/kernels/exchanged_rows.h"
 #include "runtime/tensor/torch/kernels/experts.h"
 #include "runtime/tensor/torch/kernels/gradients/attention_gradient.h"
 #include "runtime/tensor/torch/kernels/gradients/convolution.h"
@@ -264,6 +265,12 @@ static void defineGradients(torch::Library &library) {
 /// Layers of experts. The rows of a rank are ordered by expert; `counts` is in host memory on every device.
 static void defineExperts(torch::Library &library) {
   library.def("route(Tensor indices, int first, int experts) -> (Tensor table, Tensor counts)", &routeTokens);
+  library.def("counts_to_gather(Tensor counts, Tensor like) -> Tensor", &countsToGather);
+  library.def("counts_on_host(Tensor self) -> Tensor", &countsOnHost);
+  library.def("counts_of_experts(Tensor counts, int begin, int first, int experts) -> Tensor", &countsOfExperts);
+  library.def("order_by_expert(Tensor arrivals, Tensor counts, int begin, int first, int experts) -> Tensor",
+              &orderByExpert);
+  library.def("order_by_rank(Tensor rows, Tensor counts, int begin, int first, int experts) -> Tensor", &orderByRank);
   library.def("dispatch(Tensor self, Tensor table, int slots) -> Tensor", &dispatchTokens);
   library.def("dispatch_gates(Tensor gates, Tensor table) -> Tensor", &dispatchGates);
   library.def("combine(Tensor rows, Tensor table, int slots, int[] size, *, ScalarType? dtype=None) -> Tensor",

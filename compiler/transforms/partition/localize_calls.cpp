@@ -20,12 +20,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/dataflow/routed_values.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/partial_operands.h"
 #include "compiler/sharding/projection.h"
 #include "compiler/sharding/storage/flat_calls.h"
 #include "compiler/transforms/partition/passes.h"
+#include "compiler/transforms/partition/row_arguments.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_LOCALIZECALLS
@@ -145,103 +145,6 @@ private:
   SmallVector<bool> known;
 };
 
-/// The packed form of a call on rows that are routed to experts: on a rank one dim replaces those of experts and
-/// tokens. Dims are counted from the last one, and in sizes the number of rows is left open.
-///
-///   sum over dim 3 of [8, 4, 16, 64]          dim = [-1]
-///   expand of [8, 4, 16, 1]                   size = [-1, 64], not [8, 4, 16, 64]
-class RowArguments {
-public:
-  /// `call` has a routed operand or result; `rank` and `dims` are those of the rows.
-  RowArguments(CallOp call, base::RoutedAttr routed)
-      : call(call), dims(routed.getDims()), rank(rankOf(call.getOperand(0))), builder(call) {}
-
-  /// Fails for an operator whose arguments have another meaning on packed rows.
-  LogicalResult rewrite();
-
-private:
-  Attribute fromLast(Attribute dim);
-  Attribute withOpenRows(ArrayAttr sizes);
-
-  CallOp call;
-  int64_t dims, rank;
-  OpBuilder builder;
-};
-
-} // namespace
-
-/// Null for a dim of experts or tokens.
-Attribute RowArguments::fromLast(Attribute dim) {
-  auto number = dyn_cast<IntegerAttr>(dim);
-  // The new dim of an unsqueeze is counted among those of the result.
-  int64_t counted = call.getTarget() == "aten.unsqueeze.default" ? rank + 1 : rank;
-  int64_t index = number ? number.getInt() : 0;
-  index = index < 0 ? index : index - counted;
-  return index >= dims - counted && number ? builder.getI64IntegerAttr(index) : Attribute();
-}
-
-Attribute RowArguments::withOpenRows(ArrayAttr sizes) {
-  if (static_cast<int64_t>(sizes.size()) < dims)
-    return {};
-  SmallVector<Attribute> open{builder.getI64IntegerAttr(-1)};
-  llvm::append_range(open, sizes.getValue().drop_front(dims));
-  return ArrayAttr::get(sizes.getContext(), open);
-}
-
-LogicalResult RowArguments::rewrite() {
-  static constexpr StringLiteral withDims[] = {"aten.slice.Tensor",
-                                               "aten.split.Tensor",
-                                               "aten.split_with_sizes.default",
-                                               "aten.chunk.default",
-                                               "aten.cat.default",
-                                               "aten.unsqueeze.default",
-                                               "aten.squeeze.dim",
-                                               "aten.sum.dim_IntList",
-                                               "aten.mean.dim",
-                                               "aten.amax.default",
-                                               "aten.softmax.int",
-                                               "aten._softmax.default",
-                                               "aten.constant_pad_nd.default"};
-  static constexpr StringLiteral withSizes[] = {"aten.view.default", "aten.reshape.default",
-                                                "aten._unsafe_view.default", "aten.expand.default"};
-  StringRef target = call.getTarget();
-  const OpRecord *record = OpRegistry::get().lookup(target);
-  if (isRoutingCall(target) || (record && record->isPointwise))
-    return success();
-  bool hasDims = llvm::is_contained(withDims, target), hasSizes = llvm::is_contained(withSizes, target);
-  NamedAttrList args(call.getArgs());
-  bool isFine = hasDims || hasSizes;
-  if (Attribute dim = hasDims ? args.get("dim") : Attribute()) {
-    auto list = dyn_cast<ArrayAttr>(dim);
-    SmallVector<Attribute> items = llvm::map_to_vector(list ? list.getValue() : ArrayRef<Attribute>(dim),
-                                                       [&](Attribute item) { return fromLast(item); });
-    isFine &= !items.empty() && !llvm::is_contained(items, Attribute());
-    args.set("dim", list ? Attribute(builder.getArrayAttr(items)) : items.empty() ? Attribute() : items.front());
-  }
-  for (StringRef name : {"size", "shape"})
-    if (auto sizes = hasSizes ? dyn_cast_or_null<ArrayAttr>(args.get(name)) : ArrayAttr()) {
-      Attribute open = withOpenRows(sizes);
-      isFine &= static_cast<bool>(open);
-      args.set(name, open);
-    }
-  if (!isFine)
-    return call.emitOpError("reads rows that are routed to experts, and needs their dims of experts and tokens");
-  call.setArgsAttr(args.getDictionary(call.getContext()));
-  return success();
-}
-
-/// Rewrites the arguments of a call with routed operands; see RowArguments.
-static LogicalResult countDimsOfRows(CallOp call) {
-  for (Value operand : call.getOperands()) {
-    ShardingAttr sharding = getSharding(operand);
-    if (sharding && sharding.getRouted())
-      return RowArguments(call, sharding.getRouted()).rewrite();
-  }
-  return success();
-}
-
-namespace {
-
 struct LocalizeCallsPass : meshplan::impl::LocalizeCallsBase<LocalizeCallsPass> {
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
@@ -277,7 +180,7 @@ struct LocalizeCallsPass : meshplan::impl::LocalizeCallsBase<LocalizeCallsPass> 
       call.setTarget(local.target);
       call.setArgsAttr(local.args);
     }
-    return countDimsOfRows(call);
+    return localizeRows(call, rule);
   }
 };
 

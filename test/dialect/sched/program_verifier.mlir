@@ -1493,7 +1493,7 @@ sched.program @forward {
   %y = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute : (!sched.tensor<[8, 12], f32>) -> !sched.tensor<[8, 12], f32, partial = sum {0:(1)2}, routed = #base.routed<rows, dims = 2, slots = 2>>
   // P26
   // expected-error@+1 {{'sched.start' op moves, keeps or gives out a value that is routed to experts}}
-  %t = sched.start all_reduce %y reduce sum over @dp on @compute sequence 0 : !sched.tensor<[8, 12], f32, partial = sum {0:(1)2}, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8, 12], f32>>
+  %t = sched.start all_reduce %y over @dp on @compute sequence 0 : !sched.tensor<[8, 12], f32, partial = sum {0:(1)2}, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8, 12], f32>>
   %z = sched.wait %t on @compute : !sched.token<!sched.tensor<[8, 12], f32>>
   sched.free %y, %z on @compute : !sched.tensor<[8, 12], f32, partial = sum {0:(1)2}, routed = #base.routed<rows, dims = 2, slots = 2>>, !sched.tensor<[8, 12], f32>
 }

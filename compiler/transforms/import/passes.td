@@ -271,9 +271,25 @@ def UnmergeDims : Pass<"plan-unmerge-dims", "::mlir::func::FuncOp"> {
     A linear operator, `aten.mm` or `aten.addmm` on rows that merge dims in another order than that of the tensor, such
     as sequence before batch, becomes an `aten.linear` that keeps these dims, and its result is viewed as rows.
 
-    If views merge leading dims, such as samples, positions and heads, into rows, operators compute on each row alone,
-    and their results are split again or moved, these operators get the dims instead of the rows: elementwise operators,
-    norms, sums and softmaxes over other dims, linear operators, and `aten.bmm`, which becomes `aten.matmul`.
+    If views merge leading dims, such as samples, positions and heads, into rows, and operators compute on each row alone,
+    these operators get the dims instead of the rows: elementwise operators, norms, linear operators, sums, softmaxes,
+    sorts, choices and lookups along other dims, views of other dims, and `aten.bmm`, which becomes `aten.matmul`. Views
+    that split their results are removed. Where another operator needs rows, they are merged again before it, such as
+    the numbers and gates of the experts that a router chooses for each token:
+
+    ```mlir
+    %r = plan.call "aten.view.default"(%x) {size = [B * S, H], ...}    // from [B, S, H]
+    %l = plan.call "aten.linear.default"(%r, %w) ...                   // [B * S, E]
+    %t:2 = plan.call "aten.topk.default"(%l) {k = K, ...}              // [B * S, K]
+    %n = plan.call "aten.view.default"(%t#1) {size = [B * S * K], ...} // the numbers of all tokens, which are sorted
+    // becomes
+    %l = plan.call "aten.linear.default"(%x, %w) ...                   // [B, S, E]
+    %t:2 = plan.call "aten.topk.default"(%l) {k = K, ...}              // [B, S, K]
+    %n = plan.call "aten.view.default"(%t#1) {size = [B * S * K], ...}
+    ```
+
+    This is done only if fewer elements are merged again than the operators read merged before: not for an MLP between
+    two operators that need rows.
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }

@@ -8,7 +8,7 @@
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/movement_chain.h"
 #include "compiler/transforms/import/passes.h"
-#include "compiler/transforms/import/unmerge_rows.h"
+#include "compiler/transforms/import/rows/unmerge_rows.h"
 #include "dialect/plan/call_builder.h"
 
 namespace meshplan {

@@ -62,7 +62,8 @@ bool RowArguments::rewriteDims(NamedAttrList &args) {
     else
       ++rowDims;
   }
-  bool isSum = list && rowDims == dims && !CallView::of(call).getBool("keepdim", false);
+  bool isSum = call.getTarget() == "aten.sum.dim_IntList" && rowDims == dims &&
+               !CallView::of(call).getBool("keepdim", false);
   if (rowDims != 0 && !isSum)
     return false;
   if (isSum)
@@ -89,7 +90,10 @@ bool RowArguments::isOfRows() {
     return isa<IntegerAttr, ArrayAttr>(argument.getValue()) && !isa<BoolAttr>(argument.getValue());
   };
   auto isRouted = [](Value value) { return getSharding(value).getRouted() != nullptr; };
-  return llvm::none_of(call.getArgs(), isAboutDims) &&
+  // The integers of a pointwise call are numbers, such as the factor of an addition.
+  const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
+  bool hasNoDims = (record && record->isPointwise) || llvm::none_of(call.getArgs(), isAboutDims);
+  return hasNoDims &&
          llvm::all_of(call.getResults(), isRouted) &&
          llvm::none_of(rule.factors, [](const Factor &factor) { return factor.isCounted; }) &&
          llvm::all_of(call.getOperands(),

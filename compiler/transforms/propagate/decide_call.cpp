@@ -81,6 +81,7 @@ void CallDecider::collect() {
     for (AxisRefAttr axis : sharding.getPartialAxes())
       if (!overlapsAny(partial, axis))
         partial.push_back(axis);
+  SmallVector<bool> closed(problem.rule.factors.size(), false);
   for (unsigned operand : problem.order) {
     Projection projection =
         projectToFactors(problem.operands[operand], problem.rule.operands[operand], problem.rule, problem.mesh);
@@ -90,7 +91,12 @@ void CallDecider::collect() {
     if (projection.cut && !decision.cut)
       decision.cut = {operand, *projection.cut};
     for (auto [factor, division] : llvm::enumerate(projection.factors))
-      offer(factor, division, operand);
+      if (!closed[factor])
+        offer(factor, division, operand);
+    if (llvm::is_contained(problem.fixed, operand))
+      for (ArrayRef<unsigned> dim : problem.rule.operands[operand].dims)
+        for (unsigned factor : dim)
+          closed[factor] = true;
   }
 }
 

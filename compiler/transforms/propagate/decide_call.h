@@ -48,6 +48,8 @@ struct CallProblem {
   llvm::SmallVector<unsigned> order;
   /// Axes of factors that are decided before any operand is read: empty, or one for each factor.
   FactorDivisions given = {};
+  /// Operands that cannot be resharded. No other operand divides their factors.
+  llvm::SmallVector<unsigned> fixed = {};
 };
 
 /// Decides a call. Partial operands stay partial; the caller must have reduced those that the call does not accept.

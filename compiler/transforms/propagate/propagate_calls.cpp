@@ -137,6 +137,8 @@ bool Propagation::standsForOthers(CallOp call, unsigned index, const FactorRule 
 CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
   CallProblem problem{rule, mesh, {}, {}};
   for (Value operand : call.getOperands()) {
+    if (routed.get(operand))
+      problem.fixed.push_back(problem.operands.size());
     problem.order.push_back(problem.operands.size());
     problem.operands.push_back(getSharding(operand));
   }
@@ -146,7 +148,7 @@ CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
     // operands, keeping the largest one in its layout moves the least data.
     bool placed = !getSharding(operand).isReplicated() && isFromWeights(operand);
     bool yields = !placed && standsForOthers(call, index, rule);
-    // The route has decided the layout of its rows; they cannot move.
+    // The route has decided the layout of its rows, and they cannot move.
     int rank = routed.get(operand) ? 0 : placed ? 1 : 2;
     return std::tuple(rank, yields, -cast<RankedTensorType>(operand.getType()).getNumElements());
   };

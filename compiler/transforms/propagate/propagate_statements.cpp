@@ -96,6 +96,9 @@ void Propagation::visitMatch(MatchOp match) {
   ShardingAttr from = getSharding(gradient), to = getSharding(match.getValue()).withoutPartial();
   if (std::optional<ArrayAttr> flat = match.getFlat())
     to = to.withFlat(toAxes(*flat));
+  // Gradients of rows stay addends, as rows do (isPartialShared).
+  if (routed.get(match.getValue()) && without(typeOf(match.getValue()), from.getPartialAxes(), mesh) == to)
+    to = to.withPartial(from.getReduction(), from.getPartialAxes());
   // The cause of the reshard: the statement that divides the value, over whose axes ranks have addends, or that shards
   // the storage.
   std::optional<Cause> cause =

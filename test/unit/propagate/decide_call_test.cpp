@@ -33,6 +33,8 @@ protected:
       if (order.empty())
         problem.order.push_back(index);
     }
+    problem.given = given;
+    problem.fixed = fixed;
     return decideCall(problem);
   }
 
@@ -52,6 +54,8 @@ protected:
   }
 
   FactorRule rule;
+  FactorDivisions given;       ///< of the next problem
+  SmallVector<unsigned> fixed; ///< of the next problem
 };
 
 constexpr char binary[] = "{self = #base.operand<0>, other = #base.operand<1>}";
@@ -64,6 +68,21 @@ TEST_F(DecideCall, WholeOperandsGiveAWholeResult) {
              "(tensor<8x4xf32, #plan.sharding<[{}, {}]>>, tensor<4xf32, #plan.sharding<[{}]>>) -> tensor<8x4xf32>"),
       "[{}, {}], [{}] -> [{}, {}]");
   EXPECT_EQ(decide("aten.arange.default", "{end = 8}", "() -> tensor<8xi64>"), " -> [{}]");
+}
+
+TEST_F(DecideCall, NothingDividesTheFactorsOfAFixedOperand) {
+  constexpr char types[] = "(tensor<8x4xf32, #plan.sharding<[{}, {}]>>, tensor<8x4xf32, #plan.sharding<[{\"dp\"}, {}]>>) "
+                           "-> tensor<8x4xf32>";
+  EXPECT_EQ(decide("aten.add.Tensor", binary, types), R"([{"dp"}, {}], [{"dp"}, {}] -> [{"dp"}, {}])");
+  fixed = {0};
+  EXPECT_EQ(decide("aten.add.Tensor", binary, types), "[{}, {}], [{}, {}] -> [{}, {}]");
+}
+
+TEST_F(DecideCall, GivenAxesPrecedeThoseOfOperands) {
+  given.resize(2);
+  given[1].axes = {AxisRefAttr::get(&context, "dp")};
+  EXPECT_EQ(decide("aten.exp.default", unary, "(tensor<8x4xf32, #plan.sharding<[{\"dp\"}, {}]>>) -> tensor<8x4xf32>"),
+            R"([{}, {"dp"}] -> [{}, {"dp"}])");
 }
 
 TEST_F(DecideCall, ColwiseDividesTheLastDim) {

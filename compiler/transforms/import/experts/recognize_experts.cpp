@@ -9,7 +9,7 @@
 #include "compiler/transforms/import/experts/routed_calls.h"
 #include "compiler/transforms/import/experts/routed_region.h"
 #include "compiler/transforms/import/passes.h"
-#include "compiler/transforms/import/unmerge_rows.h"
+#include "compiler/transforms/import/rows/unmerge_rows.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_RECOGNIZEEXPERTS

@@ -75,7 +75,8 @@ sched::ShardedTensorType LayoutTable::resolveType(RankedTensorType type) {
                                        dim.getParts(), dim.getRepeat()));
   }
   if (!sharding || !mesh)
-    return sched::ShardedTensorType::get(context, dims, type.getElementType(), sched::Reduction::none, {}, {}, {});
+    return sched::ShardedTensorType::get(context, dims, type.getElementType(), sched::Reduction::none, {}, {},
+                                         sharding ? sharding.getRouted() : base::RoutedAttr());
   return sched::ShardedTensorType::get(context, dims, type.getElementType(), sharding.getReduction(),
                                        toAxisAttrs(context, resolve(sharding.getPartialAxes())),
                                        toAxisAttrs(context, resolve(sharding.getFlatAxes())), sharding.getRouted());

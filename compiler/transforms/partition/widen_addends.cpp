@@ -226,11 +226,15 @@ bool AddendWidener::staysExact(CallOp call) {
   return addends.size() == 1 && isNarrow(addends.front()) && isParallel(rule);
 }
 
-/// Replaces the call by one that reads 16-bit operands and writes float32, if there is one.
+/// Replaces the call by one that reads 16-bit operands and writes float32, if there is one. Operands of integers, such
+/// as the rows of each expert, are read as they are.
 bool AddendWidener::writesWide(CallOp call) {
   CallView view = CallView::of(call);
   const OpRecord *record = OpRegistry::get().lookup(view.target);
-  if (!record || !record->widen || !llvm::all_of(call.getOperands(), [](Value operand) { return isNarrow(operand); }))
+  auto isRead = [](Value operand) {
+    return isNarrow(operand) || !isa<FloatType>(getElementTypeOrSelf(operand.getType()));
+  };
+  if (!record || !record->widen || !llvm::all_of(call.getOperands(), isRead))
     return false;
   std::optional<LocalCall> widened = record->widen(view);
   if (!widened)

@@ -242,3 +242,39 @@ func.func @microbatches(%x: tensor<4xbf16, #plan.sharding<[{"dp"}]>>, %y: tensor
   return %d, %5 : tensor<bf16, #plan.sharding<[]>>, tensor<bf16, #plan.sharding<[]>>
 }
 }
+
+// -----
+
+module attributes {plan.wide_activations} {
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"ep" = 2>]
+
+// Tables and counts are integers, which do not keep a kernel from writing float32.
+// CHECK-LABEL: func.func @experts
+func.func @experts(%indices: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>,
+                   %x: tensor<4x6x8xbf16, #plan.sharding<[{"dp"}, {}, {}]>>,
+                   %g: tensor<4x6x10xbf16, #plan.sharding<[{"dp"}, {}, {}]>>)
+    -> (tensor<8x10x8xbf16, #plan.sharding<[{"ep"}, {}, {}]>>, tensor<4x6x8xbf16, #plan.sharding<[{"dp"}, {}, {}]>>) {
+  %table, %counts = plan.call "meshplan.route"(%indices) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>)
+      -> (tensor<8x4x6xi64, #plan.sharding<[{"ep"}, {"dp"}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{"ep"}, {"dp"}, {}]>>)
+  %rows = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x8xbf16, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{"ep"}, {"dp"}, {}]>>)
+      -> tensor<8x4x6x8xbf16, #plan.sharding<[{"ep"}, {"dp"}, {}, {}]>>
+  %gradient = plan.call "meshplan.dispatch"(%g, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x10xbf16, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{"ep"}, {"dp"}, {}]>>)
+      -> tensor<8x4x6x10xbf16, #plan.sharding<[{"ep"}, {"dp"}, {}, {}]>>
+  // CHECK: plan.call "meshplan.grouped_linear_weight_gradient_f32"({{.*}}bf16{{.*}}bf16{{.*}} -> tensor<8x10x8xf32, #plan.sharding<[{"ep"}, {}, {}], partial = sum {"dp"}>>
+  %weight = plan.call "meshplan.grouped_linear_weight_gradient"(%gradient, %rows, %counts) {gradient = #base.operand<0>, rows = #base.operand<1>, counts = #base.operand<2>}
+      : (tensor<8x4x6x10xbf16, #plan.sharding<[{"ep"}, {"dp"}, {}, {}]>>, tensor<8x4x6x8xbf16, #plan.sharding<[{"ep"}, {"dp"}, {}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{"ep"}, {"dp"}, {}]>>)
+      -> tensor<8x10x8xbf16, #plan.sharding<[{"ep"}, {}, {}], partial = sum {"dp"}>>
+  %summed = plan.all_reduce %weight [#plan.axis<"dp">] : tensor<8x10x8xbf16, #plan.sharding<[{"ep"}, {}, {}], partial = sum {"dp"}>>
+      -> tensor<8x10x8xbf16, #plan.sharding<[{"ep"}, {}, {}]>>
+  // CHECK: plan.call "meshplan.combine"({{.*}}) {dtype = f32, {{.*}}bf16{{.*}} -> tensor<4x6x8xf32, #plan.sharding<[{"dp"}, {}, {}], partial = sum {"ep"}>>
+  %tokens = plan.call "meshplan.combine"(%rows, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4 : i64, 6 : i64, 8 : i64]}
+      : (tensor<8x4x6x8xbf16, #plan.sharding<[{"ep"}, {"dp"}, {}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{"ep"}, {"dp"}, {}]>>)
+      -> tensor<4x6x8xbf16, #plan.sharding<[{"dp"}, {}, {}], partial = sum {"ep"}>>
+  %whole = plan.all_reduce %tokens [#plan.axis<"ep">] : tensor<4x6x8xbf16, #plan.sharding<[{"dp"}, {}, {}], partial = sum {"ep"}>>
+      -> tensor<4x6x8xbf16, #plan.sharding<[{"dp"}, {}, {}]>>
+  return %summed, %whole : tensor<8x10x8xbf16, #plan.sharding<[{"ep"}, {}, {}]>>, tensor<4x6x8xbf16, #plan.sharding<[{"dp"}, {}, {}]>>
+}
+}

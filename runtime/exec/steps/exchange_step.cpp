@@ -72,7 +72,7 @@ ExchangeStep::ExchangeStep(const RankView &view, const artifact::Instruction &in
 Expected<ExchangeStep::RowCounts> ExchangeStep::rowCounts(const Tensor &counts) const {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(counts));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor rowMajor, contiguous(host));
-  auto *numbers = static_cast<const int64_t *>(rowMajor.data());
+  auto *numbers = reinterpret_cast<const int64_t *>(rowMajor.data());
   int64_t columns = rowMajor.shape()[1], own = group.index();
   auto rowsOf = [&](int64_t rank, const Range &range) {
     const int64_t *begin = numbers + rank * columns + range.offset;

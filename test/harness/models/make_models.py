@@ -173,6 +173,7 @@ MODELS: dict[str, list[str]] = {
     "products": ["products"],
     "recurrent": ["recurrent"],
     "regions": ["regions"],
+    "rows": ["rows"],
     "shared": ["shared"],
     "statistics": ["statistics"],
     "statistics_evaluated": ["statistics_evaluated"],

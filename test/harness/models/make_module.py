@@ -95,6 +95,56 @@ class Lookups(nn.Module):
         return {"hidden": torch.randn(4, 6, 8), "ids": torch.stack([torch.randperm(6) for _ in range(4)])}
 
 
+class Rows(nn.Module):
+    """Samples and positions merged into rows: a router of experts in groups, and operators along other dims."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.router = nn.Linear(24, 8)
+        self.up, self.down = nn.Linear(24, 48), nn.Linear(48, 24)
+        self.experts = nn.Parameter(torch.randn(8, 24) / 5)
+        self.register_buffer("bias", torch.randn(8) / 5)
+
+    def forward(self, hidden: torch.Tensor) -> Tensors:
+        rows = hidden.reshape(-1, 24)
+        gates, numbers = self.route(rows)
+        sorted_numbers, order = numbers.view(-1).sort(stable=True)
+        results = rows[order // 2] * self.experts[sorted_numbers] * gates.view(-1)[order].unsqueeze(-1)
+        places = torch.empty_like(order)
+        places[order] = torch.arange(order.numel())
+        results = results[places].view(-1, 2, 24).sum(1)
+        results = results + self.down(self.up(rows).relu()) * gates.mean(-1, keepdim=True)
+        return {"hidden": results.view_as(hidden), "numbers": sorted_numbers, **self.others(rows, hidden)}
+
+    def route(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        scores = self.router(rows).sigmoid()
+        choice = scores + self.bias
+        best = choice.view(-1, 4, 2).topk(1)[0].sum(-1)
+        groups = best.topk(2, dim=-1)[1]
+        mask = torch.zeros_like(best).scatter_(1, groups, 1)
+        mask = mask.unsqueeze(-1).expand(-1, 4, 2).reshape(-1, 8).bool()
+        numbers = choice.masked_fill(~mask, float("-inf")).topk(2, dim=1)[1]
+        gates = scores.gather(1, numbers)
+        return gates / (gates.sum(-1, keepdim=True) + 1e-6), numbers
+
+    def others(self, rows: torch.Tensor, hidden: torch.Tensor) -> Tensors:
+        ordered, places = rows.sort(1)
+        spread = torch.zeros_like(rows).scatter(1, places, ordered.cumsum(-1)).scatter_add(-1, places, rows)
+        turned = spread.unflatten(1, (3, 8)).permute(0, 2, 1).flatten(1).repeat(1, 2)
+        largest, index = turned.max(dim=-1)
+        hot = torch.nn.functional.one_hot(index, 48) == index.unsqueeze(1)
+        samples, positions = hidden.shape[:2]
+        return {
+            "turned": turned.view(samples, positions, 48),
+            "largest": largest.view(samples, positions) + hot.float().sum(-1).unflatten(0, (samples, positions)),
+            "total": torch.where(hot, turned, 0.5).sum(),
+        }
+
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"hidden": torch.randn(4, 6, 24)}
+
+
 class Attentions(nn.Module):
     """Attention on three dims, one key head for all query heads, and PyTorch's own module of attention."""
 
@@ -306,6 +356,7 @@ MODULES = {
     "products": Products,
     "recurrent": Recurrent,
     "regions": Regions,
+    "rows": Rows,
     "shared": Shared,
     "statistics": Statistics,
     "statistics_evaluated": EvaluatedStatistics,

@@ -3,6 +3,7 @@
 #include "compiler/transforms/import/rows/row_operators.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/record_support/rule_builder.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringSwitch.h"
 

@@ -41,6 +41,7 @@
 #include "compiler/transforms/import/rows/unmerge_rows.h"
 #include "compiler/transforms/import/movement_chain.h"
 #include "compiler/transforms/import/rows/row_operators.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 #include <numeric>

@@ -169,17 +169,17 @@ static bool readsSlots(ExprBuilder &builder, const MovedRead &read, Expr pair, c
 
 std::optional<ChosenExperts> meshplan::findChosenExperts(IndexFunctions &functions, Value ids) {
   ExprBuilder &builder = functions.builder;
-  ArrayRef<int64_t> flat = shapeOf(ids);
-  if (flat.size() != 1 || flat[0] < 1 || !isa<IntegerType>(elementOf(ids)))
+  int64_t pairs = typeOf(ids).getNumElements();
+  if (rankOf(ids) < 1 || pairs < 1 || !isa<IntegerType>(elementOf(ids)))
     return std::nullopt;
-  Expr pair = builder.coordinate(0, flat[0]);
+  Expr pair = builder.coordinate(0, pairs);
   ChosenExperts chosen;
-  MovedRead at{ids, {pair}};
+  MovedRead at{ids, digitsOf(builder, pair, pairs, shapeOf(ids))};
   SmallVector<MovedRead> starts{at};
   while (true) {
     // The slots are the last dim of the first tensor that has more dims.
     if (chosen.slots == 0 && typeOf(at.operand).getRank() > 1)
-      chosen = {{}, flat[0] / std::max<int64_t>(shapeOf(at.operand).back(), 1), shapeOf(at.operand).back()};
+      chosen = {{}, pairs / std::max<int64_t>(shapeOf(at.operand).back(), 1), shapeOf(at.operand).back()};
     std::optional<Positions> positions = sortedPositions(at.operand);
     if (!positions)
       positions = successiveMaxima(at.operand);
@@ -194,7 +194,7 @@ std::optional<ChosenExperts> meshplan::findChosenExperts(IndexFunctions &functio
       break;
     at = std::move(*moved);
   }
-  if (chosen.slots < 1 || chosen.tokens * chosen.slots != flat[0])
+  if (chosen.slots < 1 || chosen.tokens * chosen.slots != pairs)
     return std::nullopt;
   Expr token = builder.floorDivide(pair, chosen.slots), slot = builder.modulo(pair, chosen.slots);
   // Movements end at a conversion. The tensor nearest to the ids is the one that has been converted.

@@ -21,7 +21,8 @@ struct ChosenExperts {
   int64_t experts = 0;
 };
 
-/// The choice that `ids` [tokens * slots] flatten, tokens first; nullopt if they flatten nothing.
+/// The choice that `ids` are, [*token dims, slots], or that they flatten, tokens first: [tokens * slots]. nullopt if
+/// they flatten nothing.
 std::optional<ChosenExperts> findChosenExperts(IndexFunctions &functions, mlir::Value ids);
 
 /// The digits of a number below `count` in dims of this shape, whose product is `count`.

@@ -6,6 +6,7 @@
 
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/erase_unread.h"
+#include "compiler/transforms/import/experts/equal_experts.h"
 #include "compiler/transforms/import/experts/routed_calls.h"
 #include "compiler/transforms/import/experts/routed_region.h"
 #include "compiler/transforms/import/passes.h"
@@ -43,6 +44,18 @@ static void explain(const RoutedRegion &region) {
          "weights";
 }
 
+/// True if the region has been replaced.
+static bool replace(const std::optional<RoutedRegion> &region) {
+  if (!region || !region->multiplies)
+    return false;
+  if (region->obstacle)
+    explain(*region);
+  if (region->obstacle || !region->isComplete())
+    return false;
+  buildRoutedCalls(*region);
+  return true;
+}
+
 namespace {
 
 struct RecognizeExpertsPass : meshplan::impl::RecognizeExpertsBase<RecognizeExpertsPass> {
@@ -58,20 +71,13 @@ private:
     IndexFunctions functions;
     llvm::DenseSet<Value> seen;
     bool isAnyBuilt = false;
-    for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
-      for (Value ids : possibleIds(call)) {
-        if (!seen.insert(ids).second)
-          continue;
-        std::optional<RoutedRegion> region = readRoutedRegion(functions, ids);
-        if (!region || !region->multiplies)
-          continue;
-        if (region->obstacle) {
-          explain(*region);
-        } else if (region->isComplete()) {
-          buildRoutedCalls(*region);
-          isAnyBuilt = true;
-        }
-      }
+    for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>())) {
+      for (Value ids : possibleIds(call))
+        if (seen.insert(ids).second)
+          isAnyBuilt |= replace(readRoutedRegion(functions, ids));
+      if (call.getTarget() == "aten.add.Tensor")
+        isAnyBuilt |= replace(readEqualExperts(functions, call));
+    }
     if (!isAnyBuilt)
       return;
     eraseUnread(block);

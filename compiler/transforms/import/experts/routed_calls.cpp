@@ -23,11 +23,12 @@ private:
   void build(const RoutedStep &step);
   Value dispatch(const RoutedStep &step);
   Value dispatchGates(const RoutedStep &step);
+  Value parameterOf(const RoutedStep &step);
   Value product(const RoutedStep &step);
   Value bias(const RoutedStep &step);
   void compute(plan::CallOp call);
   Value combine(const RoutedStep &step);
-  void replaceSum(plan::CallOp sum, Value combined);
+  void replaceSum(const RoutedStep &step, Value combined);
 
   Value withUnit(Value value, plan::CallOp place);
   Value tokensOf(Value tensor, int64_t features, plan::CallOp place) const;
@@ -99,26 +100,43 @@ Value RoutedCallBuilder::dispatchGates(const RoutedStep &step) {
       .build(routedShape({}), elementOf(step.from));
 }
 
+/// The parameter of all experts. That of each expert is stacked before it is converted, so that what ranks hold and
+/// send of it has the dtype of the parameter.
+Value RoutedCallBuilder::parameterOf(const RoutedStep &step) {
+  if (step.parts.empty())
+    return step.with;
+  SmallVector<int64_t> shape(shapeOf(step.parts.front()));
+  shape.insert(shape.begin(), step.parts.size());
+  Type type = elementOf(step.parts.front()), wanted = elementOf(step.made);
+  Value stack =
+      CallBuilder("aten.stack.default", step.place).tensors("tensors", step.parts).integer("dim", 0).build(shape, type);
+  return type == wanted ? stack
+                        : CallBuilder("aten.to.dtype", step.place)
+                              .tensor("self", stack)
+                              .type("dtype", wanted)
+                              .build(shape, wanted);
+}
+
 Value RoutedCallBuilder::product(const RoutedStep &step) {
-  Value rows = made.at(step.from);
-  ArrayRef<int64_t> weight = shapeOf(step.with);
+  Value rows = made.at(step.from), with = parameterOf(step);
+  ArrayRef<int64_t> weight = shapeOf(with);
   assert(isRouted(rows, 1) && weight.size() == 3 && weight[0] == region.chosen.experts &&
          weight[step.transposed ? 1 : 2] == shapeOf(rows).back() && "a matrix for each expert");
   return CallBuilder("meshplan.grouped_linear", step.place)
       .tensor("rows", rows)
-      .tensor("weight", step.with)
+      .tensor("weight", with)
       .tensor("counts", counts)
       .flag("transposed", step.transposed)
       .build(routedShape({weight[step.transposed ? 2 : 1]}), elementOf(rows));
 }
 
 Value RoutedCallBuilder::bias(const RoutedStep &step) {
-  Value rows = made.at(step.from);
-  assert(isRouted(rows, 1) && shapeOf(step.with) == ArrayRef({region.chosen.experts, shapeOf(rows).back()}) &&
+  Value rows = made.at(step.from), with = parameterOf(step);
+  assert(isRouted(rows, 1) && shapeOf(with) == ArrayRef({region.chosen.experts, shapeOf(rows).back()}) &&
          "a bias for each expert");
   return CallBuilder("meshplan.grouped_bias", step.place)
       .tensor("rows", rows)
-      .tensor("bias", step.with)
+      .tensor("bias", with)
       .tensor("counts", counts)
       .build(shapeOf(rows), elementOf(rows));
 }
@@ -186,16 +204,24 @@ Value RoutedCallBuilder::combine(const RoutedStep &step) {
       .build(shape, element);
 }
 
-/// Views that divide the tokens of the sum into the token dims are no longer needed.
-void RoutedCallBuilder::replaceSum(plan::CallOp sum, Value combined) {
-  Value old = sum.getResult(0);
+void RoutedCallBuilder::replaceSum(const RoutedStep &step, Value combined) {
+  Value old = step.made;
+  if (step.with) {
+    Value sum = CallBuilder("aten.add.Tensor", step.place)
+                    .tensor("self", step.with)
+                    .tensor("other", reshaped(combined, shapeOf(old), step.place))
+                    .build(shapeOf(old), elementOf(old));
+    old.replaceAllUsesWith(sum);
+    return;
+  }
+  // Views that divide the tokens of the sum into the token dims are no longer needed.
   for (Operation *user : llvm::make_early_inc_range(old.getUsers())) {
     auto view = dyn_cast<plan::CallOp>(user);
     if (view && keepsOrder(view) && view.getResult(0).getType() == combined.getType())
       view.getResult(0).replaceAllUsesWith(combined);
   }
   if (llvm::any_of(old.getUsers(), [](Operation *user) { return !mlir::isOpTriviallyDead(user); }))
-    old.replaceAllUsesWith(reshaped(combined, shapeOf(old), sum));
+    old.replaceAllUsesWith(reshaped(combined, shapeOf(old), step.place));
 }
 
 void RoutedCallBuilder::build(const RoutedStep &step) {
@@ -221,13 +247,17 @@ void RoutedCallBuilder::build(const RoutedStep &step) {
     compute(step.place);
     return;
   case RoutedStep::combine:
-    replaceSum(step.place, combine(step));
+    replaceSum(step, combine(step));
     return;
   }
 }
 
 void RoutedCallBuilder::build() {
-  route(region.steps.front().place);
+  plan::CallOp first = region.steps.front().place;
+  for (const RoutedStep &step : region.steps)
+    if (plan::CallOp place = step.place; place->isBeforeInBlock(first))
+      first = place;
+  route(first);
   for (const RoutedStep &step : region.steps)
     build(step);
 }

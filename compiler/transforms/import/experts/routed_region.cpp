@@ -45,6 +45,13 @@ SmallVector<int64_t> meshplan::featuresOf(Value value, const RoutedRows &rows) {
   return features;
 }
 
+void RoutedRegion::setTokenDims() {
+  tokenDims = {chosen.tokens};
+  const auto *first = llvm::find_if(steps, [](const RoutedStep &step) { return step.kind == RoutedStep::dispatch; });
+  if (first != steps.end())
+    tokenDims.assign(shapeOf(first->from).drop_back().begin(), shapeOf(first->from).drop_back().end());
+}
+
 const PairValue *RoutedRegionReader::pairsOf(Value value, PairMeaning meaning) const {
   auto found = value ? numbers.find(value) : numbers.end();
   return found != numbers.end() && found->second.meaning == meaning ? &found->second : nullptr;
@@ -112,11 +119,7 @@ RoutedRegion RoutedRegionReader::read() {
     if (op == last || region.obstacle)
       break;
   }
-  for (const RoutedStep &step : region.steps)
-    if (step.kind == RoutedStep::dispatch && region.tokenDims.empty())
-      region.tokenDims.assign(shapeOf(step.from).drop_back().begin(), shapeOf(step.from).drop_back().end());
-  if (region.tokenDims.empty())
-    region.tokenDims = {region.chosen.tokens};
+  region.setTokenDims();
   // Numbers that may repeat are those of experts only if all else is as in a mixture.
   if (region.chosen.experts == 0 && (region.obstacle || !region.isComplete()))
     region.multiplies = false;

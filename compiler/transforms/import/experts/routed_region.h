@@ -38,13 +38,14 @@ struct RoutedStep {
     bias,          ///< the bias `with` of each row's expert is added to rows `from`
     compute,       ///< `place` computes on each row alone: it makes all its results
     same,          ///< rows `from` in another order or shape
-    combine,       ///< the sum of the rows `from` of each token
+    combine,       ///< the sum of the rows `from` of each token; added to `with`, if that is not null
   };
   Kind kind;
   plan::CallOp place; ///< the call that the step replaces, or before which it is inserted
   mlir::Value made;   ///< null for `compute`
   mlir::Value from, with;
-  bool transposed = false; ///< weight [experts, in, out] instead of [experts, out, in]
+  bool transposed = false;                      ///< weight [experts, in, out] instead of [experts, out, in]
+  llvm::SmallVector<mlir::Value, 0> parts = {}; ///< instead of `with`: a parameter of each expert
 };
 
 struct RoutedRegion {
@@ -57,6 +58,9 @@ struct RoutedRegion {
   /// Why the region cannot be replaced, and the operator that prevents it; null if nothing does.
   mlir::Operation *obstacle = nullptr;
   std::string why;
+
+  /// The token dims are those of the tensor that is dispatched first.
+  void setTokenDims();
 
   /// True if the rows end in sums.
   bool isComplete() const {

@@ -1,0 +1,330 @@
+//===- equal_experts.cpp - experts that are modules of their own ----------===//
+//
+// A loop over a list of modules computes each of them for all tokens:
+//
+//   out = zeros
+//   for e: out = out + gate(e) * experts[e](x)
+//
+// The gate is 0 where the token has not chosen the expert, so only rows of chosen experts are needed. The modules are
+// compared in step: the values of all experts at the same position are a family, made by calls with the same operator
+// and arguments. A family is read backwards from the results to what all experts have in common, the tokens, and to the
+// parameters, which are stacked. Steps are those of the first expert:
+//
+//   linear(x, w[0])  linear(x, w[1])  ..     dispatch of x, product with the stack of w
+//   silu(..)         silu(..)         ..     compute
+//   gate(0) * ..     gate(1) * ..     ..     dispatch of gates, compute
+//   their sum                                combine
+
+#include "compiler/transforms/import/experts/equal_experts.h"
+#include "compiler/support/layer_names.h"
+#include "compiler/transforms/import/experts/expert_gates.h"
+#include "compiler/transforms/import/experts/region_reader.h"
+#include "compiler/transforms/import/index_functions/call_reader.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::indexing;
+
+namespace {
+
+using Family = SmallVector<Value, 8>;
+
+/// A result of an expert times its gate.
+struct GatedResult {
+  plan::CallOp product;
+  Value result, gate;
+  ExpertGate read;
+};
+
+class EqualExpertsReader {
+public:
+  EqualExpertsReader(IndexFunctions &functions, plan::CallOp sum)
+      : functions(functions), builder(functions.builder), sum(sum) {}
+
+  std::optional<RoutedRegion> read();
+
+private:
+  bool readAddends(Value value, bool isRoot);
+  bool readGated(Value value);
+  bool readChoice();
+  bool readRows(const Family &family);
+  bool readOperand(const Family &family, plan::CallOp reader);
+  bool readCalls(const Family &family);
+  bool readLinear(ArrayRef<plan::CallOp> calls, const CallView &view);
+  bool readCompute(ArrayRef<plan::CallOp> calls, const CallView &view);
+  bool readShared(Value value, plan::CallOp reader);
+  SmallVector<Value> readParts(ArrayRef<plan::CallOp> calls, unsigned operand, ArrayRef<int64_t> shape, Type element);
+  bool isReadOnlyHere();
+  bool refuse(plan::CallOp call, StringRef why);
+
+  RoutedRows plainRows() const { return {{}, lead}; }
+  bool isRows(Value value) const {
+    return rankOf(value) == lead + 1 && shapeOf(value).drop_back() == ArrayRef<int64_t>(leadShape);
+  }
+
+  IndexFunctions &functions;
+  ExprBuilder &builder;
+  plan::CallOp sum;
+  RoutedRegion region;
+  SmallVector<GatedResult, 8> gated; ///< in order of experts, after readChoice
+  Value base;                        ///< an addend that is not an expert; null: none
+  unsigned lead = 0;
+  SmallVector<int64_t> leadShape;         ///< the dims of the tokens in the program
+  llvm::DenseMap<Value, Family> families; ///< by the value of the first expert
+  llvm::DenseSet<Operation *> calls;      ///< of all experts, their gated results and sums
+};
+
+} // namespace
+
+bool EqualExpertsReader::refuse(plan::CallOp call, StringRef why) {
+  if (!region.obstacle) {
+    region.obstacle = call;
+    region.why = operatorText(call.getTarget(), call.getModule()) + " " + why.str();
+  }
+  return false;
+}
+
+/// A result of an expert times a gate.
+bool EqualExpertsReader::readGated(Value value) {
+  auto call = value.getDefiningOp<plan::CallOp>();
+  if (!call || call.getTarget() != "aten.mul.Tensor" || call.getNumOperands() != 2)
+    return false;
+  for (unsigned side : {0, 1}) {
+    Value result = call.getOperand(side), gate = call.getOperand(1 - side);
+    if (rankOf(result) < 2 || rankOf(gate) != rankOf(result) || shapeOf(gate).back() != 1 ||
+        shapeOf(gate).drop_back() != shapeOf(result).drop_back() || result.getType() != value.getType())
+      continue;
+    std::optional<ExpertGate> read = readExpertGate(functions, gate);
+    if (!read)
+      continue;
+    gated.push_back({call, result, gate, *read});
+    return true;
+  }
+  return false;
+}
+
+/// The addends of a chain of sums. At most one of them is not from an expert.
+bool EqualExpertsReader::readAddends(Value value, bool isRoot) {
+  if (readGated(value))
+    return true;
+  auto call = value.getDefiningOp<plan::CallOp>();
+  if (!call || call.getTarget() != "aten.add.Tensor" || (!isRoot && !value.hasOneUse()) ||
+      CallView::of(call).getFloat("alpha", 1) != 1) {
+    Expr element = functions.of(value);
+    if (element && element == builder.number(0))
+      return true;
+    bool isOnly = !base;
+    base = value;
+    return isOnly;
+  }
+  calls.insert(call);
+  CallView view = CallView::of(call);
+  if (call.getNumOperands() == 1)
+    return view.getFloat("other", 1) == 0 && call.getOperand(0).getType() == value.getType() &&
+           readAddends(call.getOperand(0), false);
+  return llvm::all_of(call.getOperands(),
+                      [&](Value addend) { return addend.getType() == value.getType() && readAddends(addend, false); });
+}
+
+/// True if there is one gate for each expert of one choice.
+bool EqualExpertsReader::readChoice() {
+  if (gated.size() < 2)
+    return false;
+  const ExpertGate &first = gated.front().read;
+  for (const GatedResult &other : gated)
+    if (other.read.indices != first.indices || other.read.values != first.values ||
+        other.result.getType() != gated.front().result.getType())
+      return false;
+  llvm::sort(gated,
+             [](const GatedResult &left, const GatedResult &right) { return left.read.expert < right.read.expert; });
+  for (auto [expert, other] : llvm::enumerate(gated))
+    if (other.read.expert != static_cast<int64_t>(expert))
+      return false;
+  std::optional<ChosenExperts> chosen = findChosenExperts(functions, first.indices);
+  if (!chosen || chosen->experts != static_cast<int64_t>(gated.size()))
+    return false;
+  region.chosen = *chosen;
+  leadShape.assign(shapeOf(gated.front().result).drop_back().begin(), shapeOf(gated.front().result).drop_back().end());
+  lead = leadShape.size();
+  int64_t tokens = 1;
+  for (int64_t size : leadShape)
+    tokens *= size;
+  return tokens == chosen->tokens;
+}
+
+/// The same parameter of each expert, before conversions to `element`; empty if they are not parameters of this shape.
+SmallVector<Value> EqualExpertsReader::readParts(ArrayRef<plan::CallOp> calls, unsigned operand,
+                                                 ArrayRef<int64_t> shape, Type element) {
+  SmallVector<Value> parts;
+  for (plan::CallOp call : calls) {
+    Value part = call.getOperand(operand);
+    auto conversion = part.getDefiningOp<plan::CallOp>();
+    if (shapeOf(part) != shape || elementOf(part) != element)
+      return {};
+    if (conversion && conversion.getTarget() == "aten.to.dtype")
+      part = conversion.getOperand(0);
+    if (!isa<BlockArgument>(part) || (!parts.empty() && part.getType() != parts.front().getType()) ||
+        llvm::is_contained(parts, part))
+      return {};
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+bool EqualExpertsReader::readLinear(ArrayRef<plan::CallOp> calls, const CallView &view) {
+  plan::CallOp first = calls.front();
+  std::optional<unsigned> input = view.getOperand("input"), weight = view.getOperand("weight"),
+                          bias = view.getOperand("bias");
+  Value result = first.getResult(0);
+  if (!input || !weight || !isRows(first.getOperand(*input)) || !isRows(result))
+    return false;
+  Family inputs;
+  for (plan::CallOp call : calls)
+    inputs.push_back(call.getOperand(*input));
+  int64_t in = shapeOf(inputs.front()).back(), out = shapeOf(result).back();
+  SmallVector<Value> weights = readParts(calls, *weight, {out, in}, elementOf(result)), biases;
+  if (bias)
+    biases = readParts(calls, *bias, {out}, elementOf(result));
+  if (weights.empty() || (bias && biases.empty()) || elementOf(inputs.front()) != elementOf(result) ||
+      !readOperand(inputs, first))
+    return false;
+  region.steps.push_back({RoutedStep::product, first, result, inputs.front(), {}});
+  region.steps.back().parts.assign(weights.begin(), weights.end());
+  if (bias) {
+    region.steps.push_back({RoutedStep::bias, first, result, result, {}});
+    region.steps.back().parts.assign(biases.begin(), biases.end());
+  }
+  return true;
+}
+
+/// A tensor that all experts read: one with a row for each token, or one that broadcasts to all rows.
+bool EqualExpertsReader::readShared(Value value, plan::CallOp reader) {
+  if (region.rows.contains(value))
+    return true;
+  int64_t ahead = std::max<int64_t>(rankOf(value) - 1, 0);
+  if (llvm::all_of(shapeOf(value).take_front(ahead), [](int64_t size) { return size == 1; }))
+    return true;
+  if (!isRows(value) || !isa<FloatType>(elementOf(value)))
+    return false;
+  Expr token = builder.coordinate(0, region.chosen.tokens), feature = builder.coordinate(1, shapeOf(value).back());
+  Indices at = digitsOf(builder, token, region.chosen.tokens, leadShape);
+  at.push_back(feature);
+  Value tensor =
+      findTokenTensor(functions, {{value, at}, token, region.chosen.tokens, {feature}, {shapeOf(value).back()}});
+  if (!tensor)
+    return false;
+  region.steps.push_back({RoutedStep::dispatch, reader, value, tensor, {}});
+  region.rows[value] = plainRows();
+  return true;
+}
+
+/// What `reader`, the call of the first expert, and those of the others read in the same position.
+bool EqualExpertsReader::readOperand(const Family &family, plan::CallOp reader) {
+  return llvm::all_equal(family) ? readShared(family.front(), reader) : readRows(family);
+}
+
+/// An operator on each row alone.
+bool EqualExpertsReader::readCompute(ArrayRef<plan::CallOp> calls, const CallView &view) {
+  plan::CallOp first = calls.front();
+  const OpRecord *record = OpRegistry::get().lookup(view.target);
+  bool isSplit = llvm::is_contained(
+      {"aten.slice.Tensor", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"}, view.target);
+  bool takesFeatures = isSplit && countedDim(view.getInt("dim", 0), lead + 1) == lead;
+  if (!takesFeatures && (isSplit || !record || !record->isPointwise || record->sumsElements))
+    return false;
+  if (!llvm::all_of(first.getResults(), [&](Value result) { return isRows(result); }))
+    return false;
+  for (unsigned operand = 0; operand < first.getNumOperands(); ++operand) {
+    Family family;
+    for (plan::CallOp call : calls)
+      family.push_back(call.getOperand(operand));
+    if (!readOperand(family, first))
+      return false;
+  }
+  region.steps.push_back({RoutedStep::compute, first, {}, {}, {}});
+  return true;
+}
+
+bool EqualExpertsReader::readRows(const Family &family) {
+  auto known = families.find(family.front());
+  if (known != families.end())
+    return known->second == family;
+  return readCalls(family);
+}
+
+/// The calls that make the family.
+bool EqualExpertsReader::readCalls(const Family &family) {
+  SmallVector<plan::CallOp> makers;
+  for (Value value : family) {
+    auto call = value.getDefiningOp<plan::CallOp>();
+    if (!call)
+      return false;
+    if (!makers.empty() &&
+        (call.getTarget() != makers[0].getTarget() || call.getArgs() != makers[0].getArgs() ||
+         call.getResultTypes() != makers[0].getResultTypes() || call.getOperandTypes() != makers[0].getOperandTypes() ||
+         cast<OpResult>(value).getResultNumber() != cast<OpResult>(family[0]).getResultNumber()))
+      return refuse(call, "differs from the operator of expert 0");
+    makers.push_back(call);
+  }
+  CallView view = CallView::of(makers[0]);
+  bool isKnown = view.target == "aten.linear.default" ? readLinear(makers, view) : readCompute(makers, view);
+  if (!isKnown)
+    return refuse(makers[0], "computes in a form that is not known for experts");
+  for (unsigned result = 0; result < makers[0].getNumResults(); ++result) {
+    Family made;
+    for (plan::CallOp call : makers)
+      made.push_back(call.getResult(result));
+    region.rows[made.front()] = plainRows();
+    families[made.front()] = made;
+  }
+  calls.insert(makers.begin(), makers.end());
+  return true;
+}
+
+/// True if no other call reads what an expert makes.
+bool EqualExpertsReader::isReadOnlyHere() {
+  for (const auto &[first, family] : families)
+    for (Value value : family)
+      for (Operation *user : value.getUsers())
+        if (!calls.contains(user)) {
+          region.obstacle = user;
+          region.why = "what one expert makes is also read elsewhere";
+          return false;
+        }
+  return true;
+}
+
+std::optional<RoutedRegion> EqualExpertsReader::read() {
+  if (!readAddends(sum.getResult(0), /*isRoot=*/true) || !readChoice())
+    return std::nullopt;
+  region.multiplies = true;
+  Family results;
+  for (const GatedResult &expert : gated) {
+    results.push_back(expert.result);
+    calls.insert(expert.product);
+  }
+  GatedResult first = gated.front();
+  // An expert that is the tokens themselves has no parameters to be stacked.
+  bool isRead = isRows(first.result) && !llvm::all_equal(results) && readRows(results) && isReadOnlyHere();
+  if (!isRead) {
+    refuse(first.product, "reads results of experts in a form that is not known");
+    return region;
+  }
+  Expr pair = builder.coordinate(0, region.chosen.tokens * region.chosen.slots);
+  Expr token = builder.floorDivide(pair, region.chosen.slots), slot = builder.modulo(pair, region.chosen.slots);
+  Value values = first.read.values;
+  Indices at = digitsOf(builder, pair, region.chosen.tokens * region.chosen.slots, shapeOf(values));
+  Value gates = findTokenTensor(functions, {{values, at}, token, region.chosen.tokens, {slot}, {region.chosen.slots}});
+  region.steps.push_back({RoutedStep::dispatchGates, first.product, first.gate, gates ? gates : values, {}});
+  region.rows[first.gate] = {{}, lead, -1};
+  region.steps.push_back({RoutedStep::compute, first.product, {}, {}, {}});
+  Value weighted = first.product.getResult(0);
+  region.rows[weighted] = plainRows();
+  region.steps.push_back({RoutedStep::combine, sum, sum.getResult(0), weighted, base});
+  region.setTokenDims();
+  return region;
+}
+
+std::optional<RoutedRegion> meshplan::readEqualExperts(IndexFunctions &functions, plan::CallOp sum) {
+  return EqualExpertsReader(functions, sum).read();
+}

@@ -1,0 +1,27 @@
+//===- expert_gates.h - gates of experts that see all tokens ----*- C++ -*-===//
+//
+// A mixture may compute every expert for every token and multiply the result by a gate that is 0 where the token has
+// not chosen the expert. Here such gates are recognized.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_EXPERT_GATES_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_EXPERT_GATES_H
+
+#include "compiler/transforms/import/index_functions/index_functions.h"
+
+namespace meshplan {
+
+/// For each token, the gate of the slot in which it has chosen one expert, and 0 if it has not. It is the sum over
+/// slots of values[.., slot] where indices[.., slot] is the expert.
+struct ExpertGate {
+  mlir::Value indices, values; ///< [*token dims, slots]
+  int64_t expert = 0;
+};
+
+/// The gate that `gate` [*token dims], or with further dims of size 1, provably is.
+std::optional<ExpertGate> readExpertGate(IndexFunctions &functions, mlir::Value gate);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_EXPERT_GATES_H

@@ -1,0 +1,536 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --plan-recognize-experts -split-input-file -verify-diagnostics | FileCheck %s
+
+// 3 experts that are modules of their own and compute all of 2 x 3 tokens of 8 features. A token chooses 2 of them.
+
+// A mask for each expert. Parameters of the experts are stacked.
+// CHECK-LABEL: func.func @masks
+// CHECK-NEXT: %[[CHOICE:.*]]:2 = plan.call "aten.topk.default"(%arg1)
+// CHECK-NEXT: %[[ROUTE:.*]]:2 = plan.call "meshplan.route"(%[[CHOICE]]#1) {experts = 3 : i64
+// CHECK-NEXT: %[[ROWS:.*]] = plan.call "meshplan.dispatch"(%arg0, %[[ROUTE]]#0)
+// CHECK-SAME: (tensor<2x3x8xf32>, tensor<3x2x3xi64>) -> tensor<3x2x3x8xf32>
+// CHECK-NEXT: %[[WEIGHT:.*]] = plan.call "aten.stack.default"(%arg2, %arg3, %arg4)
+// CHECK-SAME: {dim = 0 : i64, tensors = [#base.operand<0>, #base.operand<1>, #base.operand<2>]} in "mlp.experts.0.w" : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<3x8x8xf32>
+// CHECK-NEXT: %[[PRODUCT:.*]] = plan.call "meshplan.grouped_linear"(%[[ROWS]], %[[WEIGHT]], %[[ROUTE]]#1)
+// CHECK-SAME: transposed = false
+// CHECK-NEXT: %[[BIAS:.*]] = plan.call "aten.stack.default"(%arg5, %arg6, %arg7) {{.*}} -> tensor<3x8xf32>
+// CHECK-NEXT: %[[SUM:.*]] = plan.call "meshplan.grouped_bias"(%[[PRODUCT]], %[[BIAS]], %[[ROUTE]]#1)
+// CHECK-NEXT: %[[ACT:.*]] = plan.call "aten.relu.default"(%[[SUM]])
+// CHECK-NEXT: %[[GATES:.*]] = plan.call "meshplan.dispatch_gates"(%[[CHOICE]]#0, %[[ROUTE]]#0)
+// CHECK-NEXT: %[[COLUMN:.*]] = plan.call "aten.unsqueeze.default"(%[[GATES]]) {dim = -1 : i64
+// CHECK-NEXT: %[[WEIGHTED:.*]] = plan.call "aten.mul.Tensor"(%[[COLUMN]], %[[ACT]])
+// CHECK-NEXT: %[[OUT:.*]] = plan.call "meshplan.combine"(%[[WEIGHTED]], %[[ROUTE]]#0)
+// CHECK-SAME: size = [2, 3, 8], slots = 2 : i64
+// CHECK-NEXT: return %[[OUT]]
+func.func @masks(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<2x3x3xf32>,
+    %w0: tensor<8x8xf32>,
+    %w1: tensor<8x8xf32>,
+    %w2: tensor<8x8xf32>,
+    %b0: tensor<8xf32>,
+    %b1: tensor<8xf32>,
+    %b2: tensor<8xf32>) -> tensor<2x3x8xf32> {
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x3x3xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %1 = plan.call "aten.zeros.default"() {size = [2, 3, 8], dtype = f32} in "mlp" : () -> tensor<2x3x8xf32>
+  %2 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 0 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %3 = plan.call "aten.mul.Tensor"(%0#0, %2) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %4 = plan.call "aten.sum.dim_IntList"(%3) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %5 = plan.call "aten.linear.default"(%x, %w0, %b0)
+      {input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
+  %6 = plan.call "aten.relu.default"(%5) {self = #base.operand<0>} in "mlp.experts.0"
+      : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %7 = plan.call "aten.mul.Tensor"(%4, %6) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %8 = plan.call "aten.add.Tensor"(%1, %7) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %9 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 1 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %10 = plan.call "aten.mul.Tensor"(%0#0, %9) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %11 = plan.call "aten.sum.dim_IntList"(%10) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %12 = plan.call "aten.linear.default"(%x, %w1, %b1)
+      {input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
+  %13 = plan.call "aten.relu.default"(%12) {self = #base.operand<0>} in "mlp.experts.1"
+      : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %14 = plan.call "aten.mul.Tensor"(%11, %13) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %15 = plan.call "aten.add.Tensor"(%8, %14) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %16 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 2 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %17 = plan.call "aten.mul.Tensor"(%0#0, %16) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %18 = plan.call "aten.sum.dim_IntList"(%17) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %19 = plan.call "aten.linear.default"(%x, %w2, %b2)
+      {input = #base.operand<0>, weight = #base.operand<1>, bias = #base.operand<2>} in "mlp.experts.2.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
+  %20 = plan.call "aten.relu.default"(%19) {self = #base.operand<0>} in "mlp.experts.2"
+      : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %21 = plan.call "aten.mul.Tensor"(%18, %20) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %22 = plan.call "aten.add.Tensor"(%15, %21) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  return %22 : tensor<2x3x8xf32>
+}
+
+// -----
+
+// The gates of all experts, of which one is taken. Something else is added first.
+// CHECK-LABEL: func.func @scattered
+// CHECK-NEXT: %[[CHOICE:.*]]:2 = plan.call "aten.topk.default"(%arg1)
+// CHECK: %[[PRODUCT:.*]] = plan.call "meshplan.grouped_linear"
+// CHECK-NEXT: %[[GATES:.*]] = plan.call "meshplan.dispatch_gates"(%[[CHOICE]]#0, %{{.*}}#0)
+// CHECK-NEXT: %[[COLUMN:.*]] = plan.call "aten.unsqueeze.default"(%[[GATES]])
+// CHECK-NEXT: %[[WEIGHTED:.*]] = plan.call "aten.mul.Tensor"(%[[PRODUCT]], %[[COLUMN]])
+// CHECK-NEXT: %[[SUM:.*]] = plan.call "meshplan.combine"(%[[WEIGHTED]], %{{.*}}#0)
+// CHECK-NEXT: %[[OUT:.*]] = plan.call "aten.add.Tensor"(%arg0, %[[SUM]])
+// CHECK-NEXT: return %[[OUT]]
+func.func @scattered(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<2x3x3xf32>,
+    %w0: tensor<8x8xf32>,
+    %w1: tensor<8x8xf32>,
+    %w2: tensor<8x8xf32>) -> tensor<2x3x8xf32> {
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x3x3xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %1 = plan.call "aten.zeros.default"() {size = [2, 3, 3], dtype = f32} in "mlp" : () -> tensor<2x3x3xf32>
+  %2 = plan.call "aten.scatter.src"(%1, %0#1, %0#0)
+      {self = #base.operand<0>, dim = -1 : i64, index = #base.operand<1>, src = #base.operand<2>} in "mlp"
+      : (tensor<2x3x3xf32>, tensor<2x3x2xi64>, tensor<2x3x2xf32>) -> tensor<2x3x3xf32>
+  %3 = plan.call "aten.linear.default"(%x, %w0)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %4 = plan.call "aten.select.int"(%2) {self = #base.operand<0>, dim = 2 : i64, index = 0 : i64} in "mlp"
+      : (tensor<2x3x3xf32>) -> tensor<2x3xf32>
+  %5 = plan.call "aten.unsqueeze.default"(%4) {self = #base.operand<0>, dim = -1 : i64} in "mlp"
+      : (tensor<2x3xf32>) -> tensor<2x3x1xf32>
+  %6 = plan.call "aten.mul.Tensor"(%3, %5) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x1xf32>) -> tensor<2x3x8xf32>
+  %7 = plan.call "aten.add.Tensor"(%x, %6) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %8 = plan.call "aten.linear.default"(%x, %w1)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %9 = plan.call "aten.select.int"(%2) {self = #base.operand<0>, dim = 2 : i64, index = 1 : i64} in "mlp"
+      : (tensor<2x3x3xf32>) -> tensor<2x3xf32>
+  %10 = plan.call "aten.unsqueeze.default"(%9) {self = #base.operand<0>, dim = -1 : i64} in "mlp"
+      : (tensor<2x3xf32>) -> tensor<2x3x1xf32>
+  %11 = plan.call "aten.mul.Tensor"(%8, %10) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x1xf32>) -> tensor<2x3x8xf32>
+  %12 = plan.call "aten.add.Tensor"(%7, %11) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %13 = plan.call "aten.linear.default"(%x, %w2)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.2.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %14 = plan.call "aten.select.int"(%2) {self = #base.operand<0>, dim = 2 : i64, index = 2 : i64} in "mlp"
+      : (tensor<2x3x3xf32>) -> tensor<2x3xf32>
+  %15 = plan.call "aten.unsqueeze.default"(%14) {self = #base.operand<0>, dim = -1 : i64} in "mlp"
+      : (tensor<2x3xf32>) -> tensor<2x3x1xf32>
+  %16 = plan.call "aten.mul.Tensor"(%13, %15) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x1xf32>) -> tensor<2x3x8xf32>
+  %17 = plan.call "aten.add.Tensor"(%12, %16) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  return %17 : tensor<2x3x8xf32>
+}
+
+// -----
+
+// Gates by one-hot vectors, weights that are converted, and another order of the experts.
+// CHECK-LABEL: func.func @one_hot
+// CHECK: %[[VALUES:.*]] = plan.call "aten.to.dtype"(%{{.*}}#0) {dtype = bf16
+// CHECK: plan.call "meshplan.dispatch"(%arg0
+// CHECK-NEXT: %[[STACK:.*]] = plan.call "aten.stack.default"(%arg2, %arg3, %arg4) {{.*}} -> tensor<3x8x8xf32>
+// CHECK-NEXT: %[[WEIGHT:.*]] = plan.call "aten.to.dtype"(%[[STACK]]) {dtype = bf16
+// CHECK-NEXT: %[[PRODUCT:.*]] = plan.call "meshplan.grouped_linear"(%{{.*}}, %[[WEIGHT]], %{{.*}}#1) {{.*}} -> tensor<3x2x3x8xbf16>
+// CHECK-NEXT: plan.call "meshplan.dispatch_gates"(%[[VALUES]]
+// CHECK: %[[OUT:.*]] = plan.call "meshplan.combine"{{.*}} -> tensor<2x3x8xbf16>
+// CHECK-NEXT: return %[[OUT]]
+func.func @one_hot(
+    %x: tensor<2x3x8xbf16>,
+    %scores: tensor<2x3x3xf32>,
+    %w0: tensor<8x8xf32>,
+    %w1: tensor<8x8xf32>,
+    %w2: tensor<8x8xf32>) -> tensor<2x3x8xbf16> {
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x3x3xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %1 = plan.call "aten.one_hot.default"(%0#1) {self = #base.operand<0>, num_classes = 3 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2x3xi64>
+  %2 = plan.call "aten.to.dtype"(%1) {self = #base.operand<0>, dtype = bf16} in "mlp"
+      : (tensor<2x3x2x3xi64>) -> tensor<2x3x2x3xbf16>
+  %3 = plan.call "aten.to.dtype"(%0#0) {self = #base.operand<0>, dtype = bf16} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x2xbf16>
+  %4 = plan.call "aten.unsqueeze.default"(%3) {self = #base.operand<0>, dim = 3 : i64} in "mlp"
+      : (tensor<2x3x2xbf16>) -> tensor<2x3x2x1xbf16>
+  %5 = plan.call "aten.mul.Tensor"(%2, %4) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2x3xbf16>, tensor<2x3x2x1xbf16>) -> tensor<2x3x2x3xbf16>
+  %6 = plan.call "aten.sum.dim_IntList"(%5) {self = #base.operand<0>, dim = [-2]} in "mlp"
+      : (tensor<2x3x2x3xbf16>) -> tensor<2x3x3xbf16>
+  %7:3 = plan.call "aten.split_with_sizes.default"(%6)
+      {self = #base.operand<0>, split_sizes = [1, 1, 1], dim = -1 : i64} in "mlp"
+      : (tensor<2x3x3xbf16>) -> (tensor<2x3x1xbf16>, tensor<2x3x1xbf16>, tensor<2x3x1xbf16>)
+  %8 = plan.call "aten.to.dtype"(%w1) {self = #base.operand<0>, dtype = bf16} in "mlp.experts.1.w"
+      : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  %9 = plan.call "aten.linear.default"(%x, %8)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xbf16>, tensor<8x8xbf16>) -> tensor<2x3x8xbf16>
+  %10 = plan.call "aten.mul.Tensor"(%7#1, %9) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %11 = plan.call "aten.add.Tensor"(%10) {self = #base.operand<0>, other = 0 : i64} in "mlp"
+      : (tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %12 = plan.call "aten.to.dtype"(%w0) {self = #base.operand<0>, dtype = bf16} in "mlp.experts.0.w"
+      : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  %13 = plan.call "aten.linear.default"(%x, %12)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xbf16>, tensor<8x8xbf16>) -> tensor<2x3x8xbf16>
+  %14 = plan.call "aten.mul.Tensor"(%7#0, %13) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %15 = plan.call "aten.add.Tensor"(%11, %14) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %16 = plan.call "aten.to.dtype"(%w2) {self = #base.operand<0>, dtype = bf16} in "mlp.experts.2.w"
+      : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  %17 = plan.call "aten.linear.default"(%x, %16)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.2.w"
+      : (tensor<2x3x8xbf16>, tensor<8x8xbf16>) -> tensor<2x3x8xbf16>
+  %18 = plan.call "aten.mul.Tensor"(%7#2, %17) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %19 = plan.call "aten.add.Tensor"(%15, %18) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  return %19 : tensor<2x3x8xbf16>
+}
+
+// -----
+
+// Experts that are not equal.
+// CHECK-LABEL: func.func @differs
+// CHECK-NOT: meshplan.route
+func.func @differs(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<2x3x3xf32>,
+    %w0: tensor<8x8xf32>,
+    %w1: tensor<8x8xf32>,
+    %w2: tensor<8x8xf32>) -> tensor<2x3x8xf32> {
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x3x3xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %1 = plan.call "aten.zeros.default"() {size = [2, 3, 8], dtype = f32} in "mlp" : () -> tensor<2x3x8xf32>
+  %2 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 0 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %3 = plan.call "aten.mul.Tensor"(%0#0, %2) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %4 = plan.call "aten.sum.dim_IntList"(%3) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %5 = plan.call "aten.linear.default"(%x, %w0)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %6 = plan.call "aten.relu.default"(%5) {self = #base.operand<0>} in "mlp.experts.0"
+      : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %7 = plan.call "aten.mul.Tensor"(%4, %6) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %8 = plan.call "aten.add.Tensor"(%1, %7) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %9 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 1 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %10 = plan.call "aten.mul.Tensor"(%0#0, %9) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %11 = plan.call "aten.sum.dim_IntList"(%10) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %12 = plan.call "aten.linear.default"(%x, %w1)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %13 = plan.call "aten.relu.default"(%12) {self = #base.operand<0>} in "mlp.experts.1"
+      : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %14 = plan.call "aten.mul.Tensor"(%11, %13) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %15 = plan.call "aten.add.Tensor"(%8, %14) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %16 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 2 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %17 = plan.call "aten.mul.Tensor"(%0#0, %16) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %18 = plan.call "aten.sum.dim_IntList"(%17) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %19 = plan.call "aten.linear.default"(%x, %w2)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.2.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  // expected-remark@below {{experts of 'mlp.experts.2' are computed as the model writes them: 'aten.silu.default' in 'mlp.experts.2' differs from the operator of expert 0}}
+  // expected-note@below {{help: choose experts with topk, and compute on each row alone between the products with their weights}}
+  %20 = plan.call "aten.silu.default"(%19) {self = #base.operand<0>} in "mlp.experts.2"
+      : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %21 = plan.call "aten.mul.Tensor"(%18, %20) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %22 = plan.call "aten.add.Tensor"(%15, %21) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  return %22 : tensor<2x3x8xf32>
+}
+
+// -----
+
+// An operator between tokens.
+// CHECK-LABEL: func.func @mixes_tokens
+// CHECK-NOT: meshplan.route
+func.func @mixes_tokens(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<2x3x3xf32>,
+    %w0: tensor<8x8xf32>,
+    %w1: tensor<8x8xf32>,
+    %w2: tensor<8x8xf32>) -> tensor<2x3x8xf32> {
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x3x3xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %1 = plan.call "aten.zeros.default"() {size = [2, 3, 8], dtype = f32} in "mlp" : () -> tensor<2x3x8xf32>
+  %2 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 0 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %3 = plan.call "aten.mul.Tensor"(%0#0, %2) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %4 = plan.call "aten.sum.dim_IntList"(%3) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %5 = plan.call "aten.linear.default"(%x, %w0)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  // expected-remark@below {{experts of 'mlp.experts.0' are computed as the model writes them: 'aten.softmax.int' in 'mlp.experts.0' computes in a form that is not known for experts}}
+  // expected-note@below {{help: choose experts with topk, and compute on each row alone between the products with their weights}}
+  %6 = plan.call "aten.softmax.int"(%5) {self = #base.operand<0>, dim = 1 : i64} in "mlp.experts.0"
+      : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %7 = plan.call "aten.mul.Tensor"(%4, %6) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %8 = plan.call "aten.add.Tensor"(%1, %7) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %9 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 1 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %10 = plan.call "aten.mul.Tensor"(%0#0, %9) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %11 = plan.call "aten.sum.dim_IntList"(%10) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %12 = plan.call "aten.linear.default"(%x, %w1)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %13 = plan.call "aten.softmax.int"(%12) {self = #base.operand<0>, dim = 1 : i64} in "mlp.experts.1"
+      : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %14 = plan.call "aten.mul.Tensor"(%11, %13) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %15 = plan.call "aten.add.Tensor"(%8, %14) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %16 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 2 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %17 = plan.call "aten.mul.Tensor"(%0#0, %16) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %18 = plan.call "aten.sum.dim_IntList"(%17) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %19 = plan.call "aten.linear.default"(%x, %w2)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.2.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %20 = plan.call "aten.softmax.int"(%19) {self = #base.operand<0>, dim = 1 : i64} in "mlp.experts.2"
+      : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %21 = plan.call "aten.mul.Tensor"(%18, %20) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %22 = plan.call "aten.add.Tensor"(%15, %21) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  return %22 : tensor<2x3x8xf32>
+}
+
+// -----
+
+// The result of an expert for all tokens, which the model uses.
+// CHECK-LABEL: func.func @read_elsewhere
+// CHECK-NOT: meshplan.route
+func.func @read_elsewhere(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<2x3x3xf32>,
+    %w0: tensor<8x8xf32>,
+    %w1: tensor<8x8xf32>,
+    %w2: tensor<8x8xf32>) -> (tensor<2x3x8xf32>, tensor<2x3x8xf32>) {
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x3x3xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %1 = plan.call "aten.zeros.default"() {size = [2, 3, 8], dtype = f32} in "mlp" : () -> tensor<2x3x8xf32>
+  %2 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 0 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %3 = plan.call "aten.mul.Tensor"(%0#0, %2) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %4 = plan.call "aten.sum.dim_IntList"(%3) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %5 = plan.call "aten.linear.default"(%x, %w0)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %6 = plan.call "aten.mul.Tensor"(%4, %5) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %7 = plan.call "aten.add.Tensor"(%1, %6) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %8 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 1 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %9 = plan.call "aten.mul.Tensor"(%0#0, %8) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %10 = plan.call "aten.sum.dim_IntList"(%9) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %11 = plan.call "aten.linear.default"(%x, %w1)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %12 = plan.call "aten.mul.Tensor"(%10, %11) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %13 = plan.call "aten.add.Tensor"(%7, %12) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %14 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 2 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %15 = plan.call "aten.mul.Tensor"(%0#0, %14) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %16 = plan.call "aten.sum.dim_IntList"(%15) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %17 = plan.call "aten.linear.default"(%x, %w2)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.2.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %18 = plan.call "aten.mul.Tensor"(%16, %17) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %19 = plan.call "aten.add.Tensor"(%13, %18) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  // expected-remark@below {{experts of 'mlp.experts.0.w' are computed as the model writes them: what one expert makes is also read elsewhere}}
+  // expected-note@below {{help: choose experts with topk, and compute on each row alone between the products with their weights}}
+  %20 = plan.call "aten.relu.default"(%11) {self = #base.operand<0>} in "mlp" : (tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  return %19, %20 : tensor<2x3x8xf32>, tensor<2x3x8xf32>
+}
+
+// -----
+
+// Only some of the experts that tokens choose.
+// CHECK-LABEL: func.func @some_experts
+// CHECK-NOT: meshplan.route
+func.func @some_experts(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<2x3x3xf32>,
+    %w0: tensor<8x8xf32>,
+    %w1: tensor<8x8xf32>,
+    %w2: tensor<8x8xf32>) -> tensor<2x3x8xf32> {
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x3x3xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %1 = plan.call "aten.zeros.default"() {size = [2, 3, 8], dtype = f32} in "mlp" : () -> tensor<2x3x8xf32>
+  %2 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 0 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %3 = plan.call "aten.mul.Tensor"(%0#0, %2) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %4 = plan.call "aten.sum.dim_IntList"(%3) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %5 = plan.call "aten.linear.default"(%x, %w0)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %6 = plan.call "aten.mul.Tensor"(%4, %5) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %7 = plan.call "aten.add.Tensor"(%1, %6) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %8 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 1 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2xi1>
+  %9 = plan.call "aten.mul.Tensor"(%0#0, %8) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
+  %10 = plan.call "aten.sum.dim_IntList"(%9) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  %11 = plan.call "aten.linear.default"(%x, %w1)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %12 = plan.call "aten.mul.Tensor"(%10, %11) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %13 = plan.call "aten.add.Tensor"(%7, %12) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  return %13 : tensor<2x3x8xf32>
+}
+
+// -----
+
+// All experts count for each token.
+// CHECK-LABEL: func.func @dense
+// CHECK-NOT: meshplan.route
+func.func @dense(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<2x3x3xf32>,
+    %w0: tensor<8x8xf32>,
+    %w1: tensor<8x8xf32>,
+    %w2: tensor<8x8xf32>) -> tensor<2x3x8xf32> {
+  %0 = plan.call "aten.softmax.int"(%scores) {self = #base.operand<0>, dim = -1 : i64} in "mlp"
+      : (tensor<2x3x3xf32>) -> tensor<2x3x3xf32>
+  %1 = plan.call "aten.zeros.default"() {size = [2, 3, 8], dtype = f32} in "mlp" : () -> tensor<2x3x8xf32>
+  %2 = plan.call "aten.slice.Tensor"(%0)
+      {self = #base.operand<0>, dim = 2 : i64, start = 0 : i64, end = 1 : i64} in "mlp"
+      : (tensor<2x3x3xf32>) -> tensor<2x3x1xf32>
+  %3 = plan.call "aten.linear.default"(%x, %w0)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %4 = plan.call "aten.mul.Tensor"(%2, %3) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %5 = plan.call "aten.add.Tensor"(%1, %4) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %6 = plan.call "aten.slice.Tensor"(%0)
+      {self = #base.operand<0>, dim = 2 : i64, start = 1 : i64, end = 2 : i64} in "mlp"
+      : (tensor<2x3x3xf32>) -> tensor<2x3x1xf32>
+  %7 = plan.call "aten.linear.default"(%x, %w1)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %8 = plan.call "aten.mul.Tensor"(%6, %7) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %9 = plan.call "aten.add.Tensor"(%5, %8) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %10 = plan.call "aten.slice.Tensor"(%0)
+      {self = #base.operand<0>, dim = 2 : i64, start = 2 : i64, end = 3 : i64} in "mlp"
+      : (tensor<2x3x3xf32>) -> tensor<2x3x1xf32>
+  %11 = plan.call "aten.linear.default"(%x, %w2)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.2.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %12 = plan.call "aten.mul.Tensor"(%10, %11) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %13 = plan.call "aten.add.Tensor"(%9, %12) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  return %13 : tensor<2x3x8xf32>
+}
+
+// -----
+
+// Gates of experts that a token has not chosen are 1.
+// CHECK-LABEL: func.func @not_zero
+// CHECK-NOT: meshplan.route
+func.func @not_zero(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<2x3x3xf32>,
+    %w0: tensor<8x8xf32>,
+    %w1: tensor<8x8xf32>,
+    %w2: tensor<8x8xf32>) -> tensor<2x3x8xf32> {
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x3x3xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %1 = plan.call "aten.ones.default"() {size = [2, 3, 3], dtype = f32} in "mlp" : () -> tensor<2x3x3xf32>
+  %2 = plan.call "aten.scatter.src"(%1, %0#1, %0#0)
+      {self = #base.operand<0>, dim = -1 : i64, index = #base.operand<1>, src = #base.operand<2>} in "mlp"
+      : (tensor<2x3x3xf32>, tensor<2x3x2xi64>, tensor<2x3x2xf32>) -> tensor<2x3x3xf32>
+  %3 = plan.call "aten.zeros.default"() {size = [2, 3, 8], dtype = f32} in "mlp" : () -> tensor<2x3x8xf32>
+  %4 = plan.call "aten.slice.Tensor"(%2)
+      {self = #base.operand<0>, dim = 2 : i64, start = 0 : i64, end = 1 : i64} in "mlp"
+      : (tensor<2x3x3xf32>) -> tensor<2x3x1xf32>
+  %5 = plan.call "aten.linear.default"(%x, %w0)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %6 = plan.call "aten.mul.Tensor"(%4, %5) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %7 = plan.call "aten.add.Tensor"(%3, %6) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %8 = plan.call "aten.slice.Tensor"(%2)
+      {self = #base.operand<0>, dim = 2 : i64, start = 1 : i64, end = 2 : i64} in "mlp"
+      : (tensor<2x3x3xf32>) -> tensor<2x3x1xf32>
+  %9 = plan.call "aten.linear.default"(%x, %w1)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %10 = plan.call "aten.mul.Tensor"(%8, %9) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %11 = plan.call "aten.add.Tensor"(%7, %10) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %12 = plan.call "aten.slice.Tensor"(%2)
+      {self = #base.operand<0>, dim = 2 : i64, start = 2 : i64, end = 3 : i64} in "mlp"
+      : (tensor<2x3x3xf32>) -> tensor<2x3x1xf32>
+  %13 = plan.call "aten.linear.default"(%x, %w2)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.2.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %14 = plan.call "aten.mul.Tensor"(%12, %13) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %15 = plan.call "aten.add.Tensor"(%11, %14) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  return %15 : tensor<2x3x8xf32>
+}

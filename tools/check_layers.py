@@ -26,6 +26,8 @@ CLUSTER_KEYS = "runtime/schema/cluster_keys.h"
 TRACE_FORM = "runtime/schema/trace_form.h"
 # Which loss scales exist.
 LOSS_SCALE = "runtime/schema/loss_scale.h"
+# How many rows a rank stores of what is routed to experts.
+ROUTED = "runtime/schema/routed.h"
 # Sizes of temporaries of kernels, which the compiler plans.
 KERNEL_BLOCKS = "runtime/schema/kernel_blocks.h"
 # Names that the compiler gives and the runtime looks for.
@@ -58,9 +60,13 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     TRACE_FORM: (set(), set()),
     PROGRAM_NAMES: (set(), set()),
     LOSS_SCALE: (set(), set()),
+    ROUTED: (set(), set()),
     KERNEL_BLOCKS: (set(), set()),
     "runtime/base": ({EXTENT}, {"fmt", "xxhash"}),
-    "runtime/artifact": ({"runtime/base", "runtime/schema", EXTENT, LOSS_SCALE, RATE_SCHEDULE}, {"flatbuffers"}),
+    "runtime/artifact": (
+        {"runtime/base", "runtime/schema", EXTENT, LOSS_SCALE, RATE_SCHEDULE, ROUTED},
+        {"flatbuffers"},
+    ),
     "runtime/data": ({"runtime/base", EXTENT}, {"json", "zip", "zlib", "isal"}),
     "runtime/comm": ({"runtime/base", EXTENT}, set()),
     "runtime/comm/threads": ({"runtime/base", "runtime/comm"}, set()),
@@ -83,7 +89,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"flatbuffers", "json", "protozero"},
     ),
     "grammar": (set(), {"antlr"}),
-    "dialect/base": ({EXTENT, LOSS_SCALE, RATE_SCHEDULE}, {"mlir", "llvm"}),
+    "dialect/base": ({EXTENT, LOSS_SCALE, ROUTED, RATE_SCHEDULE}, {"mlir", "llvm"}),
     "dialect/plan": ({"dialect/base", EXTENT, PROGRAM_NAMES}, {"mlir", "llvm"}),
     "dialect/sched": ({"dialect/base", EXTENT}, {"mlir", "llvm"}),
     "compiler/support": ({EXTENT}, {"llvm"}),

@@ -46,7 +46,8 @@ static LogicalResult verifyAxesOnce(function_ref<InFlightDiagnostic()> emitError
 
 LogicalResult ShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<DimShardingAttr> dims,
                                    Reduction reduction, ArrayRef<AxisRefAttr> partialAxes,
-                                   ArrayRef<AxisRefAttr> replicatedAxes, ArrayRef<AxisRefAttr> flatAxes, base::RoutedAttr) {
+                                   ArrayRef<AxisRefAttr> replicatedAxes, ArrayRef<AxisRefAttr> flatAxes,
+                                   base::RoutedAttr) {
   SmallVector<AxisRefAttr> all;
   for (DimShardingAttr dim : dims)
     llvm::append_range(all, dim.getAxes());

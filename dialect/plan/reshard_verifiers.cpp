@@ -192,16 +192,16 @@ ShardingAttr meshplan::plan::arrivalsOf(RankedTensorType rows, ArrayRef<AxisRefA
   base::RoutedAttr routed = sharding.getRouted();
   for (int64_t index = 1; index < routed.getDims(); ++index) {
     DimShardingAttr dim = sharding.getDims()[index];
-    SmallVector<AxisRefAttr> rest = llvm::filter_to_vector(
-        dim.getAxes(), [&](AxisRefAttr axis) { return !llvm::is_contained(axes, axis); });
+    SmallVector<AxisRefAttr> rest =
+        llvm::filter_to_vector(dim.getAxes(), [&](AxisRefAttr axis) { return !llvm::is_contained(axes, axis); });
     if (rest.size() != dim.getAxes().size())
       sharding = sharding.withDim(index, divideDim(rows.getDimSize(index), rest, mesh, dim));
   }
   SmallVector<AxisRefAttr> experts(sharding.getDims()[0].getAxes());
   llvm::append_range(experts, axes);
   sharding = sharding.withDim(0, divideDim(rows.getDimSize(0), experts, mesh));
-  return sharding.withRouted(base::RoutedAttr::get(rows.getContext(), base::RoutedKind::arrivals, routed.getDims(),
-                                                   routed.getSlots()));
+  return sharding.withRouted(
+      base::RoutedAttr::get(rows.getContext(), base::RoutedKind::arrivals, routed.getDims(), routed.getSlots()));
 }
 
 /// R10: rows become arrivals or the reverse; the axes divide tokens of the rows, and experts of the arrivals.
@@ -219,7 +219,8 @@ LogicalResult ExchangeOp::verify() {
                          << ", must turn rows into arrivals or the reverse";
   auto rows = cast<RankedTensorType>((goes ? getInput() : getResult()).getType());
   for (AxisRefAttr axis : change->axes) {
-    ArrayRef<DimShardingAttr> tokens = getSharding(rows).getDims().slice(1, getSharding(rows).getRouted().getDims() - 1);
+    ArrayRef<DimShardingAttr> tokens =
+        getSharding(rows).getDims().slice(1, getSharding(rows).getRouted().getDims() - 1);
     if (llvm::none_of(tokens, [&](DimShardingAttr dim) { return llvm::is_contained(dim.getAxes(), axis); }))
       return emitOpError() << "needs tokens that are divided over " << axis << ", but the rows are " << rows;
   }

@@ -82,8 +82,8 @@ Status verifyPartial(const artifact::Value &input, const artifact::Value &output
              : corrupted("the output is partial by another reduction than the input");
 }
 
-/// Rows go to the ranks of their experts, which their arrivals show, or come back: the axes of the group are at the minor
-/// end of the experts of the arrivals, and divide the tokens of the rows.
+/// Rows go to the ranks of their experts, which their arrivals show, or come back: the axes of the group are at the
+/// minor end of the experts of the arrivals, and divide the tokens of the rows.
 Status verifyExchange(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output,
                       std::span<const AxisRef> group) {
   auto isKind = [](const artifact::Value &value, artifact::RoutedKind kind) {

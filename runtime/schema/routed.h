@@ -10,8 +10,8 @@
 // 1 chooses 3 and 0, token 2 chooses 1 and 0. A rank with all of them stores 6
 // rows: (0, 1) (0, 2) (1, 0) (1, 2) (3, 0) (3, 1). The counts are 2, 2, 0, 2.
 //
-// Ranks exchange rows: those of a rank's tokens go to the ranks of their experts, and come back. What is sent to a rank,
-// or arrives from one, is contiguous in `arrivals`: by rank, then by expert, then by token.
+// Ranks exchange rows: those of a rank's tokens go to the ranks of their experts, and come back. What is sent to a
+// rank, or arrives from one, is contiguous in `arrivals`: by rank, then by expert, then by token.
 //
 // A rank with all experts stores exactly `slots` rows for each of its tokens.
 // How many rows a rank with some of the experts stores is known only when the

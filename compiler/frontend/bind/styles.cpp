@@ -43,8 +43,7 @@ const StyleRule *findRule(const Context &context, const Word &style) {
   for (const StyleRule &rule : styleRules) {
     if (rule.name == style.text)
       return &rule;
-    if (rule.kind != StyleKind::Expert) // which is refused
-      names.push_back(rule.name.str());
+    names.push_back(rule.name.str());
   }
   bool isAxis = context.environment.mesh.find(style.text).has_value();
   context.diagnostics.error(style.range, "unknown style '" + style.text + "'")

@@ -57,7 +57,6 @@ void RoutedValues::visit(plan::CallOp call) {
   FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
   for (auto [index, operand] : llvm::enumerate(call.getOperands()))
     for (auto [number, result] : llvm::enumerate(call.getResults()))
-      if (isRows(operand) &&
-          hasRowsOf(rule.operands[index], rule.results[number], known.lookup(operand).getDims()))
+      if (isRows(operand) && hasRowsOf(rule.operands[index], rule.results[number], known.lookup(operand).getDims()))
         known[result] = known.lookup(operand);
 }

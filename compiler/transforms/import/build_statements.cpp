@@ -94,18 +94,6 @@ void StatementBuilder::refuseUseless() {
 void StatementBuilder::refuseStatements() {
   if (!bound.optimizer)
     refuseUseless();
-  for (const BoundModule &module : bound.modules)
-    for (const BoundStyle &style : module.styles)
-      refuseStyle(style);
-  for (const BoundParameterStyle &parameter : bound.parameterStyles)
-    for (const BoundStyle &style : parameter.styles)
-      refuseStyle(style);
-}
-
-void StatementBuilder::refuseStyle(const BoundStyle &style) {
-  // One statement applies to many modules, but is refused once.
-  if (style.kind == meshplan::StyleKind::Expert && refused.insert({style.range.line, style.range.column}).second)
-    diagnostics.error(style.range, "style 'expert' is not implemented yet").help("use 'replicate' for now");
 }
 
 void StatementBuilder::buildMesh() {

@@ -8,8 +8,6 @@
 #include "dialect/plan/plan.h"
 #include "mlir/IR/Builders.h"
 
-#include <set>
-
 namespace meshplan {
 
 /// Creates the mesh, the styles of modules and the layouts at their borders at the insertion point. Reports statements
@@ -48,7 +46,6 @@ private:
 
   void refuseStatements();
   void refuseUseless();
-  void refuseStyle(const BoundStyle &style);
   void buildMesh();
   void buildStyle(llvm::StringRef path, const BoundStyle &style);
   void buildBorder(const BoundModule &module, const BoundBorder &border);
@@ -65,8 +62,7 @@ private:
   const ProgramOutline &outline;
   Diagnostics &diagnostics;
   mlir::OpBuilder &builder;
-  llvm::StringMap<int64_t> extents;              ///< by the name of a dim
-  std::set<std::pair<int32_t, int32_t>> refused; ///< lines and columns of styles
+  llvm::StringMap<int64_t> extents; ///< by the name of a dim
 };
 
 } // namespace meshplan

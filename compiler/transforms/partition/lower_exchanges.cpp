@@ -11,8 +11,8 @@
 //   %1 = all_gather %0                         [2, 8]: of the tokens of both ranks
 //   %numbers = counts_on_host(%1)              read by the host, once for forward and backward pass
 //
-// The rows of a rank's tokens are ordered by expert, so that those for one rank are contiguous. What arrives is by rank,
-// and is ordered by expert, so that the products of an expert are one product:
+// The rows of a rank's tokens are ordered by expert, so that those for one rank are contiguous. What arrives is by
+// rank, and is ordered by expert, so that the products of an expert are one product:
 //
 //   %rows = dispatch(%x, %table)               [experts, tokens over dp, features] rows
 //   %2 = exchange %rows by %numbers            [experts over dp, tokens, features] arrivals
@@ -124,7 +124,8 @@ Value ExchangeLowering::numbersOf(CallOp route, ArrayRef<AxisRefAttr> axes, Resh
   if (numbers)
     return numbers;
   Value counts = route.getResult(1);
-  DimShardingAttr ranks = DimShardingAttr::get(builder.getContext(), axes), all = DimShardingAttr::get(builder.getContext(), {});
+  DimShardingAttr ranks = DimShardingAttr::get(builder.getContext(), axes),
+                  all = DimShardingAttr::get(builder.getContext(), {});
   DimShardingAttr experts = getSharding(counts).getDims().front();
   auto typeWith = [&](DimShardingAttr dim) {
     return RankedTensorType::get({shardCount(axes, mesh), shapeOf(counts).front()}, elementOf(counts),
@@ -157,9 +158,9 @@ Value ExchangeLowering::lowerRows(ReshardOp reshard, ArrayRef<AxisRefAttr> axes,
   // The experts of a rank are those of the side on which each rank has all rows of its experts.
   auto away = typeOf(goes ? reshard.getResult() : input);
   base::RoutedAttr routed = getSharding(away).getRouted();
-  auto arrivals = withSharding(away, getSharding(away).withRouted(base::RoutedAttr::get(
-                                         builder.getContext(), base::RoutedKind::arrivals, routed.getDims(),
-                                         routed.getSlots())));
+  auto arrivals =
+      withSharding(away, getSharding(away).withRouted(base::RoutedAttr::get(
+                             builder.getContext(), base::RoutedKind::arrivals, routed.getDims(), routed.getSlots())));
   ArrayAttr axesAttr = builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end()));
   auto order = [&](StringRef target, StringRef name, Value rows, Type result) -> Value {
     NamedAttribute integers[] = {

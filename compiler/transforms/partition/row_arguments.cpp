@@ -38,7 +38,8 @@ private:
 
 } // namespace
 
-/// Negative for a dim of features; the number of the dim for one of experts and tokens; null if it is no number.
+/// Negative for a dim of features; the number of the dim for one of experts and tokens; null if the argument is not a
+/// number.
 IntegerAttr RowArguments::fromLast(Attribute dim) {
   auto number = dyn_cast<IntegerAttr>(dim);
   // The new dim of an unsqueeze is counted among those of the result.
@@ -62,8 +63,8 @@ bool RowArguments::rewriteDims(NamedAttrList &args) {
     else
       ++rowDims;
   }
-  bool isSum = call.getTarget() == "aten.sum.dim_IntList" && rowDims == dims &&
-               !CallView::of(call).getBool("keepdim", false);
+  bool isSum =
+      call.getTarget() == "aten.sum.dim_IntList" && rowDims == dims && !CallView::of(call).getBool("keepdim", false);
   if (rowDims != 0 && !isSum)
     return false;
   if (isSum)
@@ -93,8 +94,7 @@ bool RowArguments::isOfRows() {
   // The integers of a pointwise call are numbers, such as the factor of an addition.
   const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
   bool hasNoDims = (record && record->isPointwise) || llvm::none_of(call.getArgs(), isAboutDims);
-  return hasNoDims &&
-         llvm::all_of(call.getResults(), isRouted) &&
+  return hasNoDims && llvm::all_of(call.getResults(), isRouted) &&
          llvm::none_of(rule.factors, [](const Factor &factor) { return factor.isCounted; }) &&
          llvm::all_of(call.getOperands(),
                       [&](Value operand) { return isRouted(operand) || rankOf(operand) <= rank - dims; });
@@ -102,12 +102,13 @@ bool RowArguments::isOfRows() {
 
 LogicalResult RowArguments::rewrite() {
   static constexpr StringLiteral withDims[] = {
-      "aten.slice.Tensor",        "aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default",
-      "aten.cat.default",         "aten.squeeze.dim",  "aten.unsqueeze.default",        "aten.sum.dim_IntList",
-      "aten.mean.dim",            "aten.amax.default", "aten.softmax.int",              "aten._softmax.default",
+      "aten.slice.Tensor",           "aten.split.Tensor",    "aten.split_with_sizes.default",
+      "aten.chunk.default",          "aten.cat.default",     "aten.squeeze.dim",
+      "aten.unsqueeze.default",      "aten.sum.dim_IntList", "aten.mean.dim",
+      "aten.amax.default",           "aten.softmax.int",     "aten._softmax.default",
       "aten.constant_pad_nd.default"};
-  static constexpr StringLiteral withSizes[] = {"aten.view.default", "aten.reshape.default", "aten._unsafe_view.default",
-                                                "aten.expand.default"};
+  static constexpr StringLiteral withSizes[] = {"aten.view.default", "aten.reshape.default",
+                                                "aten._unsafe_view.default", "aten.expand.default"};
   StringRef target = call.getTarget();
   NamedAttrList args(call.getArgs());
   bool isFine = isRoutingCall(target);

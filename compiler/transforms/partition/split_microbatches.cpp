@@ -153,7 +153,8 @@ RankedTensorType SweepMaker::withoutTime(RankedTensorType type) const {
   SmallVector<AxisRefAttr> partial;
   llvm::copy_if(sharding.getPartialAxes(), std::back_inserter(partial), [](AxisRefAttr axis) { return !isTime(axis); });
   ShardingAttr own = ShardingAttr::get(type.getContext(), dims).withPartial(sharding.getReduction(), partial);
-  return RankedTensorType::get(shape, type.getElementType(), own.withFlat(sharding.getFlatAxes()).withRouted(sharding.getRouted()));
+  return RankedTensorType::get(shape, type.getElementType(),
+                               own.withFlat(sharding.getFlatAxes()).withRouted(sharding.getRouted()));
 }
 
 /// The attributes from which the phase `group` knows the parameter of a gradient.

@@ -52,10 +52,10 @@ struct StoreRoutedPass : meshplan::impl::StoreRoutedBase<StoreRoutedPass> {
   /// Ranks do not know how many rows the others have.
   static LogicalResult refuseMoving(Operation *op) {
     Value rows = op->getOperand(0);
-    InFlightDiagnostic diagnostic = op->emitError()
-                                    << "rows of tokens between the experts' layers would have to move between ranks, from "
-                                    << layoutText(typeOf(rows)) << " to " << layoutText(typeOf(op->getResult(0)))
-                                    << ": ranks do not know how many rows the others have";
+    InFlightDiagnostic diagnostic =
+        op->emitError() << "rows of tokens between the experts' layers would have to move between ranks, from "
+                        << layoutText(typeOf(rows)) << " to " << layoutText(typeOf(op->getResult(0)))
+                        << ": ranks do not know how many rows the others have";
     if (Operation *maker = originOf(rows).getDefiningOp())
       diagnostic.attachNote(maker->getLoc()) << "the rows are computed here";
     diagnostic.attachNote(op->getLoc())

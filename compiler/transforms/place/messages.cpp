@@ -111,6 +111,18 @@ LogicalResult meshplan::reportTwoStyles(StyleOp style, ShardingAttr sharding, St
   return failure();
 }
 
+LogicalResult meshplan::reportNoExperts(StyleOp style, StringRef elsewhere) {
+  InFlightDiagnostic diagnostic = style.emitError() << "'" << style.getModule()
+                                                    << "' routes nothing: no weight of it has a matrix for each expert "
+                                                       "that computes the tokens which chose the expert";
+  diagnostic.attachNote(style.getLoc())
+      << "help: "
+      << (elsewhere.empty() ? std::string("no routing to experts was recognized in this model; use 'replicate', or "
+                                          "'parameter { WEIGHT: split DIM over AXIS }' for the weights")
+                            : ("'" + elsewhere + "' routes tokens to experts; write 'expert' there").str());
+  return diagnostic;
+}
+
 LogicalResult meshplan::reportNoSequenceDim(StyleOp style) {
   auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText()
                                       << ": no result of it has a dim " << style.getDim();

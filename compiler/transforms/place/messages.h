@@ -46,6 +46,10 @@ mlir::LogicalResult reportTwoPlacements(plan::StyleOp style, mlir::BlockArgument
 mlir::LogicalResult reportTwoStyles(plan::StyleOp style, plan::ShardingAttr sharding, plan::StyleOp other,
                                     plan::ShardingAttr otherSharding, mlir::BlockArgument parameter);
 
+/// Reports an expert module whose operators compute no rows of experts. `elsewhere`: the path of a module whose do, or
+/// empty.
+mlir::LogicalResult reportNoExperts(plan::StyleOp style, llvm::StringRef elsewhere);
+
 /// Reports a module without a result that has its sequence dim.
 mlir::LogicalResult reportNoSequenceDim(plan::StyleOp style);
 

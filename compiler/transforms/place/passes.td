@@ -9,7 +9,8 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
   let summary = "turn the styles of modules into shardings of parameters and layouts at borders";
   let description = [{
     For each `plan.style`, the parameters that the module owns or that its calls read get their sharding: `colwise`
-    divides output features, `rowwise` input features; `sequence` and `replicate` keep parameters replicated. The
+    divides output features, `rowwise` input features, `expert` the experts of weights that compute routed tokens;
+    `sequence` and `replicate` keep parameters replicated. The
     feature dims do not depend on dim numbers: they follow from the factors of the operator that combines the parameter,
     or a value derived from it, with an activation. Where an activation enters or leaves the module and the style states
     its layout, a `plan.constrain` is inserted. Parameters and inputs that no style mentions are replicated. The

@@ -22,6 +22,7 @@
 #include "compiler/sharding/axes.h"
 #include "compiler/sharding/blocks/dim_blocks.h"
 #include "compiler/sharding/dataflow/attention_heads.h"
+#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
@@ -86,6 +87,13 @@ private:
   SmallVector<Placeable> placeablesOf(StyledModule &module, FeatureFault &fault);
   void addPlaceable(StyledModule &module, BlockArgument parameter, bool isOwn, SmallVectorImpl<Placeable> &all,
                     FeatureFault &fault);
+  //===--------------------------------------------------------------------===//
+  // expert
+  //===--------------------------------------------------------------------===//
+
+  /// Divides the experts of every weight that computes rows of the module.
+  LogicalResult placeExperts(StyledModule &module);
+
   /// The parameters of the module at `path`, or the parameter of this name.
   llvm::SetVector<BlockArgument> ownedBy(StringRef path) const { return owned.lookup(path); }
   bool isPlacedInside(BlockArgument parameter, StringRef path);
@@ -200,9 +208,42 @@ LogicalResult StylePlacer::place(StyledModule &module) {
   case StyleKind::rowwise:
     return placeFeatures(module);
   case StyleKind::expert:
-    return module.style.emitError("style 'expert' is not implemented yet");
+    return placeExperts(module);
   }
   llvm_unreachable("unknown style");
+}
+
+/// What computes rows of experts reads how many each expert has, beside the weights or biases of all experts.
+static llvm::SetVector<BlockArgument> weightsOfExperts(ArrayRef<CallOp> calls) {
+  llvm::SetVector<BlockArgument> weights;
+  for (CallOp call : calls) {
+    CallView view = CallView::of(call);
+    if (!view.getOperand("counts"))
+      continue;
+    for (StringRef name : {"weight", "bias"})
+      if (std::optional<unsigned> operand = view.getOperand(name))
+        if (BlockArgument weight = sourceArgument(call.getOperand(*operand)); weight && isWeight(weight))
+          weights.insert(weight);
+  }
+  return weights;
+}
+
+/// The path of a module that computes rows of experts; empty if there is none.
+static StringRef pathOfExperts(func::FuncOp function) {
+  for (auto call : function.getOps<CallOp>())
+    if (CallView::of(call).getOperand("counts"))
+      return call.getModule().value_or("");
+  return {};
+}
+
+LogicalResult StylePlacer::placeExperts(StyledModule &module) {
+  llvm::SetVector<BlockArgument> weights = weightsOfExperts(module.calls);
+  if (weights.empty())
+    return isFirstReport(module.style) ? reportNoExperts(module.style, pathOfExperts(function)) : failure();
+  for (BlockArgument weight : weights)
+    if (failed(divide(module.style, weight, 0)))
+      return failure();
+  return success();
 }
 
 static bool isMatrix(BlockArgument parameter) { return cast<RankedTensorType>(parameter.getType()).getRank() > 1; }

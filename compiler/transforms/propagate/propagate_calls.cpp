@@ -172,8 +172,8 @@ void Propagation::insertReshards(CallOp call, const CallDecision &decision) {
     }
     Cause cause{call.getLoc(), StringAttr()};
     // A slice moves nothing, so it needs neither a statement nor a warning.
-    if (routed.get(operand)) {
-      cause = causeOfRows(operand).value_or(cause);
+    if (std::optional<Cause> known = causeOfRows(call)) {
+      cause = *known;
     } else if (movesData(arriving, wanted)) {
       reportUnstated(call, index, wanted);
       cause = causingStatement(operand, wanted).value_or(cause);

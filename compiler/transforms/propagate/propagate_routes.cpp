@@ -81,9 +81,8 @@ static WeightAxes weightAxesOf(CallOp route) {
 static AxisList exchangedAxes(ArrayRef<AxisRefAttr> experts, ShardingAttr tokens) {
   auto takesFrom = [&](AxisRefAttr axis, ArrayRef<AxisRefAttr> taken) {
     return llvm::any_of(tokens.getDims(), [&](DimShardingAttr dim) {
-      AxisList rest = llvm::filter_to_vector<2>(dim.getAxes(), [&](AxisRefAttr own) {
-        return !isTime(own) && !llvm::is_contained(taken, own);
-      });
+      AxisList rest = llvm::filter_to_vector<2>(
+          dim.getAxes(), [&](AxisRefAttr own) { return !isTime(own) && !llvm::is_contained(taken, own); });
       return !rest.empty() && rest.back() == axis;
     });
   };
@@ -102,6 +101,7 @@ void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &
   if (!weights.divided)
     return;
   Cause cause{weights.divided.getLoc(), styleOf(weights.divided)};
+  routeCauses.try_emplace(route.getResult(0), cause);
   Value indices = route.getOperand(0);
   auto gather = [&](ArrayRef<AxisRefAttr> axes) {
     ShardingAttr gathered = without(typeOf(indices), axes, mesh);
@@ -131,11 +131,12 @@ void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &
       exchanges.try_emplace(result, RowExchange{exchanged, cause});
 }
 
-std::optional<Cause> Propagation::causeOfRows(Value value) {
-  for (AxisRefAttr axis : getSharding(value).getDims().front().getAxes())
-    if (std::optional<Cause> cause = layouts.causeOf(value, axis))
-      return cause;
-  return std::nullopt;
+std::optional<Cause> Propagation::causeOfRows(CallOp call) {
+  std::optional<unsigned> table = CallView::of(call).getOperand("table");
+  if (!table)
+    return std::nullopt;
+  auto found = routeCauses.find(originOf(call.getOperand(*table)));
+  return found == routeCauses.end() ? std::nullopt : std::optional(found->second);
 }
 
 void Propagation::sendToExperts(CallOp call) {

@@ -145,8 +145,9 @@ private:
   void visitRoute(plan::CallOp route, const FactorRule &rule, CallProblem &problem);
   /// Sends what a call gives to the ranks of its experts, if the rows of its route are exchanged.
   void sendToExperts(plan::CallOp call);
-  /// The statement that divides the experts of a routed value.
-  std::optional<Cause> causeOfRows(mlir::Value value);
+  /// The statement that says where the rows and tokens of a call have to be that reads a table; nothing for other
+  /// calls.
+  std::optional<Cause> causeOfRows(plan::CallOp call);
 
   /// True if the value depends on an input of the model.
   bool dependsOnInputs(mlir::Value value);
@@ -201,6 +202,8 @@ private:
     Cause cause;
   };
   llvm::DenseMap<mlir::Value, RowExchange> exchanges;
+  /// By table of a route: the statement that divides the weights of its experts, and so says where its tokens are.
+  llvm::DenseMap<mlir::Value, Cause> routeCauses;
   bool strictFailure = false;
   bool hasFailed = false;
   Reports &reported;

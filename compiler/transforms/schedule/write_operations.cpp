@@ -246,13 +246,13 @@ void ProgramWriter::writeStart(unsigned index) {
   auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
   auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
   // All ranks issue collectives in this order, or they would wait for each other forever.
-  auto start = sched::StartOp::create(
-      builder, op.getLoc(), sched::TokenType::get(builder.getContext(), result),
-      sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input, dim,
-      op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.lane),
-      builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
-      op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op), target,
-      isa<plan::ExchangeOp>(op) ? valueOf(operation.consumed.back()) : Value());
+  auto start =
+      sched::StartOp::create(builder, op.getLoc(), sched::TokenType::get(builder.getContext(), result),
+                             sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input,
+                             dim, op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.lane),
+                             builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
+                             op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op),
+                             target, isa<plan::ExchangeOp>(op) ? valueOf(operation.consumed.back()) : Value());
   markMoved(ops, start);
   tokens[index] = start;
 }

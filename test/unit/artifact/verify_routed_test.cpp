@@ -50,8 +50,7 @@ TEST_P(WrongRouted, IsRefused) {
 }
 
 const RoutedCase cases[] = {
-    {"Kind",
-     [](ScheduleT &, artifact::ValueT &rows) { rows.routed->kind = static_cast<artifact::RoutedKind>(7); },
+    {"Kind", [](ScheduleT &, artifact::ValueT &rows) { rows.routed->kind = static_cast<artifact::RoutedKind>(7); },
      "values[7]: routed: kind 7 does not exist"},
     {"FewDims", [](ScheduleT &, artifact::ValueT &rows) { rows.routed->dims = 1; },
      "values[7]: routed: 1 dims of experts and tokens of a value of rank 2"},

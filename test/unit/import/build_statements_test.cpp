@@ -239,13 +239,6 @@ TEST_F(BuildStatements, ALossAloneTrainsNothing) {
   EXPECT_THAT(onMesh("loss loss\nrest: replicate").back(), testing::Not(testing::HasSubstr("loss")));
 }
 
-TEST_F(BuildStatements, AnEntryOfExpertsIsRefusedOnce) {
-  onMesh("**: expert tp");
-  EXPECT_THAT(said(), ElementsAre("3: style 'expert' is not implemented yet", "help: use 'replicate' for now"));
-  onMesh("a: expert tp; b: expert tp");
-  EXPECT_EQ(said().size(), 6u) << "two entries on one line are two";
-}
-
 TEST_F(BuildStatements, PlacesAndAxes) {
   bind("mesh dp = 2, tp = 3\nrest: replicate");
   OpBuilder builder(&context);

@@ -71,8 +71,9 @@ TEST_F(DecideCall, WholeOperandsGiveAWholeResult) {
 }
 
 TEST_F(DecideCall, NothingDividesTheFactorsOfAFixedOperand) {
-  constexpr char types[] = "(tensor<8x4xf32, #plan.sharding<[{}, {}]>>, tensor<8x4xf32, #plan.sharding<[{\"dp\"}, {}]>>) "
-                           "-> tensor<8x4xf32>";
+  constexpr char types[] =
+      "(tensor<8x4xf32, #plan.sharding<[{}, {}]>>, tensor<8x4xf32, #plan.sharding<[{\"dp\"}, {}]>>) "
+      "-> tensor<8x4xf32>";
   EXPECT_EQ(decide("aten.add.Tensor", binary, types), R"([{"dp"}, {}], [{"dp"}, {}] -> [{"dp"}, {}])");
   fixed = {0};
   EXPECT_EQ(decide("aten.add.Tensor", binary, types), "[{}, {}], [{}, {}] -> [{}, {}]");

@@ -40,8 +40,8 @@ static at::Tensor positions(const at::Tensor &counts, int64_t begin, int64_t fir
   for (int64_t expert = 0; expert < experts; ++expert)
     for (int64_t rank = 0; rank < ranks; ++rank) {
       int64_t segment = rank * experts + expert, count = numbers[segment];
-      TORCH_CHECK(count >= 0 && count <= end - next, "rank ", rank, " has ", count, " rows for expert ",
-                  first + expert, ", but ", end - next, " are left of ", rows);
+      TORCH_CHECK(count >= 0 && count <= end - next, "rank ", rank, " has ", count, " rows for expert ", first + expert,
+                  ", but ", end - next, " are left of ", rows);
       std::iota(next, next + count, begins[segment]);
       next += count;
     }

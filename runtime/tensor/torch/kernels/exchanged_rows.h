@@ -1,12 +1,13 @@
 //===- exchanged_rows.h - rows before and after an exchange -----*- C++ -*-===//
 //
-// Ranks exchange the rows of their tokens so that each has all rows of its experts (runtime/exec/steps/exchange_step.cpp).
-// `arrivals` are the rows of a rank's experts in the order in which the exchange receives and sends them: by the rank of
-// their tokens, then by expert, then by token. All ranks know `counts` [ranks, experts], i64: the number of rows of each
-// rank's tokens for each expert that the group has together, the first of which is number `begin`.
+// Ranks exchange the rows of their tokens so that each has all rows of its experts
+// (runtime/exec/steps/exchange_step.cpp). `arrivals` are the rows of a rank's experts in the order in which the
+// exchange receives and sends them: by the rank of their tokens, then by expert, then by token. All ranks know `counts`
+// [ranks, experts], i64: the number of rows of each rank's tokens for each expert that the group has together, the
+// first of which is number `begin`.
 //
-// Example: counts [[2, 1, 0], [1, 1, 3]]. A rank with the experts 0 and 1 receives a a b from rank 0 and a b from rank 1,
-// where a is a row of expert 0. By expert these are a a a b b.
+// Example: counts [[2, 1, 0], [1, 1, 3]]. A rank with the experts 0 and 1 receives a a b from rank 0 and a b from rank
+// 1, where a is a row of expert 0. By expert these are a a a b b.
 //
 //===----------------------------------------------------------------------===//
 

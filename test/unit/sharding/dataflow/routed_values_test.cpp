@@ -32,7 +32,10 @@ constexpr char dispatch[] = R"(
 )";
 
 TEST_F(RoutedValuesTest, NoneWithoutARoute) {
-  EXPECT_TRUE(read(R"(%0 = plan.call "aten.exp.default"(%x) {self = #base.operand<0>} : (tensor<4x6x16xf32>) -> tensor<4x6x16xf32>)").empty());
+  EXPECT_TRUE(
+      read(
+          R"(%0 = plan.call "aten.exp.default"(%x) {self = #base.operand<0>} : (tensor<4x6x16xf32>) -> tensor<4x6x16xf32>)")
+          .empty());
 }
 
 TEST_F(RoutedValuesTest, ARouteMakesRowsAndCounts) {
@@ -46,7 +49,7 @@ TEST_F(RoutedValuesTest, RowsAreWhatIsComputedFromRows) {
   RoutedValues routed = read(std::string(route) + dispatch + R"(
     %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
         : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
-    %2 = plan.reshard %1 : tensor<8x4x6x10xf32> -> tensor<8x4x6x10xf32>
+    %2 = plan.call "aten.silu.default"(%1) {self = #base.operand<0>} : (tensor<8x4x6x10xf32>) -> tensor<8x4x6x10xf32>
     %3:2 = plan.call "aten.split.Tensor"(%2) {self = #base.operand<0>, split_size = 5 : i64, dim = -1 : i64}
         : (tensor<8x4x6x10xf32>) -> (tensor<8x4x6x5xf32>, tensor<8x4x6x5xf32>)
   )");

@@ -1,0 +1,70 @@
+// Weights of experts: the dim of experts is divided, of weights and biases.
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-styles | FileCheck %s
+
+// CHECK-LABEL: func.func @experts
+// CHECK-SAME: %arg2: tensor<8x10x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {{{.*}}plan.style = "expert dp"
+// CHECK-SAME: %arg3: tensor<8x10xf32, #plan.sharding<[{"dp"}, {}]>> {{{.*}}plan.style = "expert dp"
+// CHECK-SAME: %arg4: tensor<8x16xf32, #plan.sharding<[{}, {}]>>
+// CHECK-NOT: plan.constrain
+plan.mesh [#base.mesh_axis<"dp" = 4>]
+plan.style "mlp" expert [#plan.axis<"dp">] as "expert dp"
+func.func @experts(
+    %x: tensor<4x6x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x6x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %w: tensor<8x10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.experts.w"]},
+    %b: tensor<8x10xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.experts.b"]},
+    %gate: tensor<8x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.gate.weight"]}) -> (tensor<4x6x10xf32>, tensor<4x6x8xf32>) {
+  %scores = plan.call "aten.linear.default"(%x, %gate) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.gate" : (tensor<4x6x16xf32>, tensor<8x16xf32>) -> tensor<4x6x8xf32>
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp.experts"
+      : (tensor<4x6x2xi64>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp.experts"
+      : (tensor<4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp.experts"
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "meshplan.grouped_bias"(%1, %b, %counts) {rows = #base.operand<0>, bias = #base.operand<1>, counts = #base.operand<2>} in "mlp.experts"
+      : (tensor<8x4x6x10xf32>, tensor<8x10xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %3 = plan.call "meshplan.combine"(%2, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]} in "mlp.experts"
+      : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
+  return %3, %scores : tensor<4x6x10xf32>, tensor<4x6x8xf32>
+}
+
+// -----
+
+plan.mesh [#base.mesh_axis<"dp" = 4>]
+// expected-error @below {{dim 0 of 'mlp.w' has size 3, fewer than dp = 4}}
+// expected-note @below {{help: dp can be at most 3}}
+plan.style "mlp" expert [#plan.axis<"dp">] as "expert dp"
+func.func @few(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %w: tensor<3x10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.w"]}) -> tensor<3x4x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 3 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<3x4xi64>, tensor<3x4xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<3x4xi64>) -> tensor<3x4x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<3x4x16xf32>, tensor<3x10x16xf32>, tensor<3x4xi64>) -> tensor<3x4x10xf32>
+  return %1 : tensor<3x4x10xf32>
+}
+
+// -----
+
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+// expected-error @below {{'up' routes nothing: no weight of it has a matrix for each expert that computes the tokens which chose the expert}}
+// expected-note @below {{help: 'mlp' routes tokens to experts; write 'expert' there}}
+plan.style "up" expert [#plan.axis<"dp">] as "expert dp"
+func.func @elsewhere(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %u: tensor<16x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["up.weight"]},
+    %w: tensor<3x10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.w"]}) -> tensor<3x4x10xf32> {
+  %y = plan.call "aten.linear.default"(%x, %u) {input = #base.operand<0>, weight = #base.operand<1>} in "up" : (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 3 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<3x4xi64>, tensor<3x4xi64>)
+  %0 = plan.call "meshplan.dispatch"(%y, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<3x4xi64>) -> tensor<3x4x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<3x4x16xf32>, tensor<3x10x16xf32>, tensor<3x4xi64>) -> tensor<3x4x10xf32>
+  return %1 : tensor<3x4x10xf32>
+}

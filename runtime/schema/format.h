@@ -9,7 +9,7 @@ namespace meshplan {
 
 /// The format that this compiler writes and this runtime reads (Schedule.format). Raised when the meaning of a field
 /// changes; the runtime refuses another one.
-inline constexpr int32_t artifactFormat = 8;
+inline constexpr int32_t artifactFormat = 9;
 
 } // namespace meshplan
 

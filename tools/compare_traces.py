@@ -215,12 +215,21 @@ def report(estimated: Timeline, measured: Timeline, largest: int) -> str:
     return "\n\n".join(parts)
 
 
+def row_count(text: str) -> int:
+    """A number of rows."""
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least 0")
+    return int(text)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("estimated", type=Path, metavar="ESTIMATED")
     parser.add_argument("measured", type=Path, metavar="MEASURED")
     parser.add_argument("--rank", type=int, default=0, help="rank of MEASURED (0); ESTIMATED has one rank")
-    parser.add_argument("--largest", type=int, default=20, metavar="N", help="rows of the tables of differences (20)")
+    parser.add_argument(
+        "--largest", type=row_count, default=20, metavar="N", help="rows of the tables of differences (20)"
+    )
     options = parser.parse_args(arguments)
     try:
         estimated, measured = read_timeline(options.estimated, 0), read_timeline(options.measured, options.rank)

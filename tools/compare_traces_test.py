@@ -129,6 +129,18 @@ class CompareTraces(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("two.json: error: there is no rank 7; help: it has the ranks 0, 1", err)
 
+    def test_a_number_of_rows(self) -> None:
+        estimated, measured = self.pair()
+        status, out, _ = self.run_main(str(estimated), str(measured), "--largest", "0")
+        self.assertEqual(status, 0)
+        self.assertNotIn("in b", out)
+        for wrong in ("-3", "1.5", "all"):
+            err = io.StringIO()
+            with contextlib.redirect_stderr(err), self.assertRaises(SystemExit) as ended:
+                main([str(estimated), str(measured), "--largest", wrong])
+            self.assertEqual(ended.exception.code, 2)
+            self.assertIn(f"argument --largest: '{wrong}' is not a whole number of at least 0", err.getvalue())
+
     def test_files_that_are_none(self) -> None:
         estimated, _ = self.pair()
         for text, message in (

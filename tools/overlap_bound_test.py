@@ -152,22 +152,22 @@ class BesideEachOther(unittest.TestCase):
 SCHEDULE = """\
 module @p {
   sched.program @forward role <forward> {
-    %0 = sched.compute "aten.exp.default"(%9) on @compute : () -> ()
+    %0 = sched.compute "aten.exp.default"(%9) : () -> ()
   }
   sched.program @step role <step> {
     %0 = sched.parameter ["w"] trainable : <[4], f32>
     %1 = sched.input "x" : <[4], f32>
-    %2 = sched.start  all_gather %0 over @dp on @communication.dp sequence 0 because "data dp" : !sched.tensor
-    %3 = sched.wait %2 on @compute : !sched.token<!sched.tensor<[4], f32>>
-    %4 = sched.compute "aten.mul.Tensor"(%3, %1) {self = #base.operand<0>} in "model" on @compute : () -> ()
-    sched.free %3 on @compute : !sched.tensor<[4], f32>
-    %5 = sched.compute "aten.mul.Tensor"(%4, %1) in "model.last" on @compute : () -> ()
-    %6 = sched.pack %4, %5 on @compute : !sched.packed
-    %7 = sched.start async reduce_scatter %6 dim 1 over @"dp.tp" on @communication.dp : !sched.packed
-    %8 = sched.wait %7 on @compute : !sched.token
-    %9:2 = sched.unpack %8 on @compute : !sched.packed
-    %10 = sched.compute "aten.exp.default"(%0) on @compute : () -> ()
-    %11:2 = sched.compute "meshplan.adam"(%0, %9#1) {lr = 1.0} overwrites [0] on @compute : () -> ()
+    %2 = sched.start  all_gather %0 over @dp sequence 0 because "data dp" : !sched.tensor
+    %3 = sched.wait %2 : !sched.token<!sched.tensor<[4], f32>>
+    %4 = sched.compute "aten.mul.Tensor"(%3, %1) {self = #base.operand<0>} in "model" : () -> ()
+    sched.free %3 : !sched.tensor<[4], f32>
+    %5 = sched.compute "aten.mul.Tensor"(%4, %1) in "model.last" : () -> ()
+    %6 = sched.pack %4, %5 : !sched.packed
+    %7 = sched.start async reduce_scatter %6 dim 1 over @"dp.tp" : !sched.packed
+    %8 = sched.wait %7 : !sched.token
+    %9:2 = sched.unpack %8 : !sched.packed
+    %10 = sched.compute "aten.exp.default"(%0) : () -> ()
+    %11:2 = sched.compute "meshplan.adam"(%0, %9#1) {lr = 1.0} overwrites [0] : () -> ()
     sched.update %11#0 to %0 : <[4], f32> to <[4], f32>
   }
 }

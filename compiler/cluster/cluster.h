@@ -60,13 +60,12 @@ struct CollectiveTable {
   RateTable times;
 };
 
-/// Factors, at least 1, by which operations take longer while others run beside them.
+/// Factors, at least 1, by which operations take longer while others run beside them. Without a measurement only two
+/// collectives on one link slow each other down: each has half of the rate.
 struct OverlapRates {
   double compute = 1;       ///< an operator, while a collective is in flight
   double communication = 1; ///< a collective, while operators run
-  /// A collective, while one of another communicator uses the same link. Measured and checked; estimates do not use it:
-  /// simulate() lets the two share the rate of the link.
-  double concurrent = 1;
+  double concurrent = 2;    ///< a collective, while one of another communicator uses the same link
 };
 
 struct Cluster {

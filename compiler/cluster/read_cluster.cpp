@@ -83,7 +83,7 @@ private:
   void readOperator(const JsonNode &node, ComputeRates &rates);
   LinkRates readLink(const JsonNode &node, StringRef what);
   void readLinks(const JsonNode &node, Cluster &cluster);
-  CollectiveTable readCollective(const JsonNode &node);
+  CollectiveTable readCollective(const JsonNode &node, StringRef deviceKind);
   void addCollective(const JsonNode &node, Cluster &cluster);
   OverlapRates readOverlap(const JsonNode &node);
   /// Times from sizes and rates of a table.
@@ -382,21 +382,33 @@ void ClusterReader::readLinks(const JsonNode &node, Cluster &cluster) {
   else if (cluster.nodes != 1 && node.kind == JsonNode::Kind::object)
     error(node.range, "'links' has no 'network', and the cluster has several nodes")
         .help("add 'network', or \"nodes\": 1 for a single node");
-  if (const JsonNode *link = members.optional(keys::host))
-    cluster.host = readLink(*link, keys::host);
+  const JsonNode *host = members.optional(keys::host);
+  if (host && cluster.deviceKind == "cpu")
+    error(host->range, "'links' has 'host', and the devices are cpu, whose memory is that of the host")
+        .help("leave it out; copies take the rate of \"host\": {\"bytes_per_second\": ...}");
+  else if (host)
+    cluster.host = readLink(*host, keys::host);
   else if (cluster.deviceKind == "cuda" && node.kind == JsonNode::Kind::object)
     error(node.range, "'links' has no 'host', between a GPU and the memory of its host");
   members.finish();
 }
 
-CollectiveTable ClusterReader::readCollective(const JsonNode &node) {
+/// The backend must be one of the devices, else nothing would use the table.
+CollectiveTable ClusterReader::readCollective(const JsonNode &node, StringRef deviceKind) {
   Members members(*this, node, "a table of 'collectives'");
   CollectiveTable table;
   table.kind = members.oneOf(keys::kind, members.required(keys::kind), keys::collectiveKinds);
-  table.backend = members.oneOf(keys::backend, members.required(keys::backend), keys::backends);
+  const JsonNode *backend = members.required(keys::backend), *ranks = members.required(keys::ranks);
+  table.backend = members.oneOf(keys::backend, backend, keys::backends);
+  bool isNccl = table.backend == "nccl", isCuda = deviceKind == "cuda";
+  if (llvm::is_contained(keys::backends, table.backend) && (isCuda || deviceKind == "cpu") && isNccl != isCuda)
+    error(backend->range, "'backend' is '" + table.backend + "', and the devices are " + deviceKind.str() +
+                              ": it must be " + (isCuda ? "'nccl'" : "'threads' or 'mpi'"));
   const Key levels[] = {keys::node, keys::network};
   table.crosses = members.oneOf(keys::link, members.required(keys::link), levels) == keys::network;
-  table.ranks = members.count(keys::ranks, members.required(keys::ranks), 2);
+  table.ranks = members.count(keys::ranks, ranks, 2);
+  if (table.ranks < 2)
+    error(ranks->range, "'ranks' is 1, must be at least 2: a single rank sends nothing");
   members.number(keys::spread, members.optional(keys::spread), spreads, 0);
   table.times = readTimes(members, keys::bytes, keys::bytesPerSecond);
   members.finish();
@@ -404,7 +416,7 @@ CollectiveTable ClusterReader::readCollective(const JsonNode &node) {
 }
 
 void ClusterReader::addCollective(const JsonNode &node, Cluster &cluster) {
-  CollectiveTable table = readCollective(node);
+  CollectiveTable table = readCollective(node, cluster.deviceKind);
   auto isSame = [&](const CollectiveTable &other) {
     return std::tie(table.kind, table.backend, table.crosses, table.ranks) ==
            std::tie(other.kind, other.backend, other.crosses, other.ranks);
@@ -418,10 +430,10 @@ void ClusterReader::addCollective(const JsonNode &node, Cluster &cluster) {
 OverlapRates ClusterReader::readOverlap(const JsonNode &node) {
   Members members(*this, node, "'overlap'");
   OverlapRates overlap;
-  auto factor = [&](Key key) { return members.number(key, members.optional(key), slowdowns, 1); };
-  overlap.compute = factor(keys::computeSlowdown);
-  overlap.communication = factor(keys::communicationSlowdown);
-  overlap.concurrent = factor(keys::concurrentSlowdown);
+  for (auto [key, factor] : {std::pair(keys::computeSlowdown, &overlap.compute),
+                             {keys::communicationSlowdown, &overlap.communication},
+                             {keys::concurrentSlowdown, &overlap.concurrent}})
+    *factor = members.number(key, members.optional(key), slowdowns, *factor);
   members.finish();
   return overlap;
 }

@@ -29,7 +29,6 @@ static void sumInto(ClassBytes &sum, const ClassBytes &bytes) {
 static void join(Operation &operation, const Operation &other) {
   operation.name += " + " + other.name;
   operation.latency = std::max(operation.latency, other.latency);
-  operation.cores = std::max(operation.cores, other.cores);
   for (const Transfer &transfer : other.transfers) {
     auto *found = llvm::find_if(operation.transfers, [&](const Transfer &each) { return each.link == transfer.link; });
     if (found == operation.transfers.end())

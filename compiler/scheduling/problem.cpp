@@ -16,7 +16,8 @@ using llvm::Error;
 using llvm::Twine;
 
 /// Half an hour, and an exabyte: products with them fit into 63 bits (see simulator.h).
-static constexpr int64_t mostTime = 1'800'000'000'000, mostBytes = 1'000'000'000'000'000'000;
+static constexpr int64_t mostTime = 1'800'000'000'000, mostBytes = 1'000'000'000'000'000'000,
+                         mostSharedRate = 1'000'000;
 
 unsigned Problem::storageOf(unsigned buffer) const {
   while (buffers[buffer].viewOf)
@@ -105,11 +106,12 @@ static Error checkTimes(const Problem &problem) {
     return createStringError("K2: " + owner + " " + Twine(value) + ", must be " + Twine(least) + " to " + Twine(most));
   };
   for (const Link &link : problem.links)
-    if (Error error = check(link.bytesPerSecond, 1, mostBytes, "link '" + link.name + "' has the rate"))
-      return error;
+    for (auto [name, value, most] :
+         {std::tuple("the rate", link.bytesPerSecond, mostBytes), {"the shared rate", link.sharedRate, mostSharedRate}})
+      if (Error error = check(value, 1, most, "link '" + link.name + "' has " + name))
+        return error;
   for (auto [name, value, least, most] :
-       {std::tuple("the number of cores is", problem.cores, int64_t(0), mostBytes),
-        {"the time to issue is", problem.issueTime, 0, mostTime},
+       {std::tuple("the time to issue is", problem.issueTime, int64_t(0), mostTime),
         {"the speed of overlapped computing is", problem.overlapSpeed.compute, 1, 1000},
         {"the speed of overlapped transfers is", problem.overlapSpeed.transfer, 1, 1000}})
     if (Error error = check(value, least, most, name))
@@ -122,8 +124,6 @@ static Error checkTimes(const Problem &problem) {
     if (Error error = checkOwn(operation.duration, mostTime, "the duration"))
       return error;
     if (Error error = checkOwn(operation.latency, mostTime, "the latency"))
-      return error;
-    if (Error error = checkOwn(operation.cores, problem.cores, "a number of cores of"))
       return error;
     for (const Transfer &transfer : operation.transfers) {
       if (Error error = checkOwn(transfer.bytes, mostBytes, "a transfer of"))

@@ -5,8 +5,8 @@
 // smallest, and where ranks share blocks some in between. Time is in whole nanoseconds.
 //
 // Operations run on lanes: one after the other on one lane, at the same time on different lanes. Lanes are not
-// resources: what is limited are the links that transfers of all lanes share, and the cores of the rank. simulate.h
-// says how long a solution takes under these limits.
+// resources: what is limited are the links that transfers of all lanes share. simulate.h says how long a solution takes
+// under these limits.
 //
 // Plain data without IR or state. check() says whether the problem is complete and consistent; solvers may rely on it.
 //
@@ -54,7 +54,9 @@ struct Lane {
 /// What carries transfers. Everything that crosses it at the same time shares its rate.
 struct Link {
   std::string name;
-  int64_t bytesPerSecond = 0;
+  int64_t bytesPerSecond = 0; ///< of one transfer
+  /// Of several at the same time together, in thousandths of the rate of one: more if one does not fill the link.
+  int64_t sharedRate = 1000;
 
   bool operator==(const Link &) const = default;
 };
@@ -109,8 +111,6 @@ struct Operation {
   int64_t latency = 0;  ///< on other lanes: from its beginning to the first byte
   /// On other lanes: all are crossed at the same time, so the slowest link decides.
   llvm::SmallVector<Transfer, 2> transfers;
-  /// Thousandths of a core that it keeps busy while it runs alone, on another lane while it transfers.
-  int64_t cores = 0;
   llvm::SmallVector<unsigned, 4> consumed; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 2> produced; ///< indices into Problem::buffers
   llvm::SmallVector<unsigned, 1> after;    ///< operations that must be over, besides the producers of `consumed`
@@ -148,7 +148,6 @@ struct Problem {
   unsigned rankClasses = 1;
   std::vector<Lane> lanes;
   std::vector<Link> links;
-  int64_t cores = 0; ///< of the rank, in thousandths; 0 if operations do not share any
   OverlapSpeed overlapSpeed;
   int64_t issueTime = 0;     ///< nanoseconds in which the host issues an operation (simulate.h)
   bool hostComputes = false; ///< the host's thread is the compute lane, which computes nothing while it issues a start

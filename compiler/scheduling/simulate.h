@@ -42,8 +42,9 @@ struct Timeline {
 /// - `wait` holds the compute lane until the operation is over.
 /// - `free` takes no time.
 /// - An asynchronous operation first takes its latency, in which it uses nothing; then it transfers. Transfers and
-///   computing in progress share links and cores max-min fairly: no operation could be faster, relative to its speed
-///   alone, without slowing one that is not faster. Then Problem::overlapSpeed applies.
+///   computing in progress share links max-min fairly: no operation could be faster, relative to its speed alone,
+///   without slowing one that is not faster. Several on one link have Link::sharedRate together. Then
+///   Problem::overlapSpeed applies.
 ///
 /// Every moment is thus spent computing, exposed or waiting for the host:
 ///

@@ -22,14 +22,14 @@ static Cost costOf(const Problem &problem, const Operation &operation) {
   for (const Transfer &transfer : operation.transfers)
     cost.shares.push_back(
         {transfer.link, fraction(timeOnLink(transfer.bytes, problem.links[transfer.link].bytesPerSecond), cost.work)});
-  if (operation.cores != 0)
-    cost.shares.push_back({static_cast<unsigned>(problem.links.size()), fraction(operation.cores, problem.cores)});
   return cost;
 }
 
 CostTable::CostTable(const Problem &problem)
-    : lanes(problem.lanes.size()), resources(problem.links.size() + 1), overlapSpeed(problem.overlapSpeed),
-      issueTime(problem.issueTime), hostComputes(problem.hostComputes) {
+    : lanes(problem.lanes.size()), overlapSpeed(problem.overlapSpeed), issueTime(problem.issueTime),
+      hostComputes(problem.hostComputes) {
+  for (const Link &link : problem.links)
+    shared.push_back(fraction(link.sharedRate, 1000));
   operations.reserve(problem.operations.size());
   for (const Operation &operation : problem.operations)
     operations.push_back(costOf(problem, operation));
@@ -56,25 +56,28 @@ Simulator::Actives Simulator::findActive() {
   return actives;
 }
 
-/// Speeds under max-min fairness: all rise together until a resource is full; those that use it stay, the others rise
+/// Speeds under max-min fairness: all rise together until a link is full; those that use it stay, the others rise
 /// further.
 void Simulator::share(Actives &actives) const {
-  llvm::SmallVector<int64_t, 8> used(costs->resources, 0);
+  llvm::SmallVector<int64_t, 8> used(costs->shared.size(), 0), rate(costs->shared.size(), fullSpeed);
   for (const Active &active : actives)
-    for (const Share &share : active.cost->shares)
-      used[share.resource] += share.part;
-  if (llvm::all_of(used, [](int64_t sum) { return sum <= fullSpeed; }))
+    for (const Share &share : active.cost->shares) {
+      if (used[share.link] > 0 && share.part > 0)
+        rate[share.link] = costs->shared[share.link];
+      used[share.link] += share.part;
+    }
+  if (llvm::all_of(llvm::zip_equal(used, rate), [](auto pair) { return std::get<0>(pair) <= std::get<1>(pair); }))
     return; // the common case: everything at full speed
   llvm::SmallVector<Active *, 4> rising = llvm::map_to_vector(actives, [](Active &active) { return &active; });
-  // What is left of each resource, times fullSpeed, and what those that still rise use of it.
-  llvm::SmallVector<int64_t, 8> left(costs->resources, fullSpeed * fullSpeed);
+  // What is left of each link, times fullSpeed; `used` is what those that still rise use of it.
+  llvm::SmallVector<int64_t, 8> left = llvm::map_to_vector<8>(rate, [](int64_t each) { return each * fullSpeed; });
   while (!rising.empty()) {
     int64_t level = fullSpeed;
     for (auto [free, sum] : llvm::zip_equal(left, used))
       if (sum > 0)
         level = std::min(level, free / sum);
     auto isFull = [&](const Share &share) {
-      return left[share.resource] / std::max<int64_t>(used[share.resource], 1) <= level;
+      return left[share.link] / std::max<int64_t>(used[share.link], 1) <= level;
     };
     llvm::SmallVector<Active *, 4> stay, further;
     for (Active *active : rising)
@@ -82,8 +85,8 @@ void Simulator::share(Actives &actives) const {
     for (Active *active : stay) {
       active->speed = std::max<int64_t>(level, 1);
       for (const Share &share : active->cost->shares) {
-        left[share.resource] -= level * share.part;
-        used[share.resource] -= share.part;
+        left[share.link] -= level * share.part;
+        used[share.link] -= share.part;
       }
     }
     rising = std::move(further);

@@ -4,7 +4,7 @@
 // steps and drops the copy.
 //
 // All arithmetic is on integers, so that every host computes the same times. Work is counted in 2^-20 nanoseconds
-// alone; speeds and shares of a resource are fractions of 2^20.
+// alone; speeds and shares of a link are fractions of 2^20.
 //
 // Thread safe for several simulators of one CostTable.
 //
@@ -20,9 +20,9 @@ namespace meshplan::scheduling {
 
 inline constexpr int64_t fullSpeed = int64_t(1) << 20;
 
-/// Part of a resource that an operation takes at full speed. Resources are the links, and the cores after them.
+/// Part of a link that an operation takes at full speed.
 struct Share {
-  unsigned resource = 0;
+  unsigned link = 0;
   int64_t part = 0; ///< of fullSpeed
 };
 
@@ -42,7 +42,8 @@ struct CostTable {
   explicit CostTable(const Problem &problem);
 
   std::vector<Cost> operations;
-  unsigned lanes, resources;
+  unsigned lanes;
+  std::vector<int64_t> shared; ///< by link: what several operations have of it together, of fullSpeed
   OverlapSpeed overlapSpeed;
   int64_t issueTime;
   bool hostComputes;

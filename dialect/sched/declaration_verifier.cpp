@@ -95,7 +95,7 @@ static LogicalResult verifyGuard(ProgramOp program) {
   return program.emitOpError() << "has a guard, but no output \"" << base::nonfiniteOutput << '"';
 }
 
-/// P24: the axes of the program's own ranks have different names. P25: a run finds a step and an evaluation by role.
+/// P24: the axes of the program's own ranks have different names. P3: a run finds a step and an evaluation by role.
 static LogicalResult verifyProgram(ProgramOp program) {
   llvm::StringSet<> names;
   for (auto axis : program.getDevices().value_or(ArrayAttr::get(program.getContext(), {})).getAsRange<MeshAxisAttr>())

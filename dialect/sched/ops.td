@@ -47,12 +47,6 @@ def Sched_CommunicatorOp : Sched_Op<"communicator", [Symbol]> {
   let hasVerifier = 1;
 }
 
-def Sched_StreamOp : Sched_Op<"stream", [Symbol]> {
-  let summary = "a queue whose steps run in order";
-  let arguments = (ins SymbolNameAttr:$sym_name);
-  let assemblyFormat = "$sym_name attr-dict";
-}
-
 def Sched_ProgramOp : Sched_Op<"program", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "an entry point: the steps of one rank, the same for all";
   let description = [{
@@ -204,16 +198,16 @@ def Sched_ComputeOp : Sched_Step<"compute"> {
     memory; `sched.copy` copies a tensor there and back.
 
     ```mlir
-    %y = sched.compute "aten.relu.default"(%x) {self = #base.operand<0>} on @compute
+    %y = sched.compute "aten.relu.default"(%x) {self = #base.operand<0>}
         : (!sched.tensor<[4], f32>) -> !sched.tensor<[4], f32>
     ```
   }];
   let arguments = (ins StrAttr:$target, Variadic<Sched_TensorType>:$operands, DictionaryAttr:$args,
                        OptionalAttr<DenseI64ArrayAttr>:$overwrites, OptionalAttr<StrAttr>:$module,
-                       FlatSymbolRefAttr:$stream, UnitAttr:$host, Sched_When:$when);
+                       UnitAttr:$host, Sched_When:$when);
   let results = (outs Variadic<Sched_TensorType>:$results);
   let assemblyFormat = [{
-    $target `(` $operands `)` $args (`overwrites` $overwrites^)? (`in` $module^)? `on` $stream (`host` $host^)?
+    $target `(` $operands `)` $args (`overwrites` $overwrites^)? (`in` $module^)? (`host` $host^)?
     (`when` $when^)? attr-dict `:` functional-type($operands, $results)
   }];
   let hasVerifier = 1;
@@ -227,15 +221,15 @@ def Sched_PackOp : Sched_Step<"pack"> {
     `sched.start` reads the result, as its input, as its target, or as both.
 
     ```mlir
-    %p = sched.pack %a, %b on @compute : (!sched.tensor<[4], f32>, !sched.tensor<[8], f32>)
+    %p = sched.pack %a, %b : (!sched.tensor<[4], f32>, !sched.tensor<[8], f32>)
         -> !sched.packed<!sched.tensor<[4], f32>, !sched.tensor<[8], f32>>
     ```
   }];
-  let arguments = (ins Variadic<Sched_TensorType>:$tensors, UnitAttr:$in_place, FlatSymbolRefAttr:$stream,
+  let arguments = (ins Variadic<Sched_TensorType>:$tensors, UnitAttr:$in_place,
                        Sched_When:$when);
   let results = (outs Sched_PackedType:$result);
   let assemblyFormat = [{
-    $tensors (`in_place` $in_place^)? `on` $stream (`when` $when^)? attr-dict `:`
+    $tensors (`in_place` $in_place^)? (`when` $when^)? attr-dict `:`
     custom<Packed>(type($tensors), type($result))
   }];
   let hasVerifier = 1;
@@ -248,14 +242,14 @@ def Sched_UnpackOp : Sched_Step<"unpack"> {
     `in_place` the results are parts of `packed`, which the collective has written into a buffer; nothing is copied.
 
     ```mlir
-    %a, %b = sched.unpack %r on @compute : !sched.packed<!sched.tensor<[4], f32>, !sched.tensor<[8], f32>>
+    %a, %b = sched.unpack %r : !sched.packed<!sched.tensor<[4], f32>, !sched.tensor<[8], f32>>
     ```
   }];
   let arguments = (ins Sched_PackedType:$packed, Variadic<Sched_TensorType>:$targets, UnitAttr:$in_place,
-                       FlatSymbolRefAttr:$stream, Sched_When:$when);
+                       Sched_When:$when);
   let results = (outs Variadic<Sched_TensorType>:$results);
   let assemblyFormat = [{
-    $packed (`in_place` $in_place^)? `on` $stream (`when` $when^)? attr-dict `:`
+    $packed (`in_place` $in_place^)? (`when` $when^)? attr-dict `:`
     custom<Members>(type($packed), type($results)) (`into` $targets^ `:` type($targets))?
   }];
   let hasVerifier = 1;
@@ -275,18 +269,18 @@ def Sched_StartOp : Sched_Step<"start", [AttrSizedOperandSegments]> {
     of each rank of the group, before they go to the experts, for each expert.
 
     ```mlir
-    %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 because "sequence tp"
+    %t = sched.start all_gather %x dim 1 over @tp sequence 0 because "sequence tp"
         : !sched.tensor<[4, 6 over {1:(1)3}, 8], f32> -> !sched.token<!sched.tensor<[4, 6, 8], f32>>
     ```
   }];
   let arguments = (ins Base_CollectiveKindAttr:$kind, Sched_Movable:$input, OptionalAttr<I64Attr>:$dim,
-                       OptionalAttr<I64Attr>:$from_dim, FlatSymbolRefAttr:$communicator, FlatSymbolRefAttr:$stream,
+                       OptionalAttr<I64Attr>:$from_dim, FlatSymbolRefAttr:$communicator,
                        I64Attr:$sequence, OptionalAttr<StrAttr>:$cause, OptionalAttr<StrAttr>:$module,
                        OptionalAttr<TypeAttr>:$activation_sum, Optional<Sched_Movable>:$target,
                        Optional<Sched_TensorType>:$counts, Sched_When:$when);
   let results = (outs Sched_TokenType:$token);
   let assemblyFormat = [{
-    $kind $input (`from` $from_dim^)? (`dim` $dim^)? `over` $communicator `on` $stream `sequence` $sequence
+    $kind $input (`from` $from_dim^)? (`dim` $dim^)? `over` $communicator `sequence` $sequence
     (`because` $cause^)? (`in` $module^)? (`activations` $activation_sum^)? (`when` $when^)? attr-dict `:` type($input) `->`
     type($token) (`into` $target^ `:` type($target))? (`by` $counts^ `:` type($counts))?
   }];
@@ -305,14 +299,14 @@ def Sched_CopyOp : Sched_Step<"copy"> {
     the result is written in place of the target, which is not read afterwards.
 
     ```mlir
-    %t = sched.copy %x host on @copies.to_host sequence 3 : <[4, 6], f32> -> <!sched.tensor<[4, 6], f32>>
+    %t = sched.copy %x host sequence 3 : <[4, 6], f32> -> <!sched.tensor<[4, 6], f32>>
     ```
   }];
-  let arguments = (ins Sched_TensorType:$input, UnitAttr:$host, FlatSymbolRefAttr:$stream, I64Attr:$sequence,
+  let arguments = (ins Sched_TensorType:$input, UnitAttr:$host, I64Attr:$sequence,
                        OptionalAttr<StrAttr>:$module, Optional<Sched_TensorType>:$target, Sched_When:$when);
   let results = (outs Sched_TokenType:$token);
   let assemblyFormat = [{
-    $input (`host` $host^)? `on` $stream `sequence` $sequence (`in` $module^)? (`when` $when^)? attr-dict `:`
+    $input (`host` $host^)? `sequence` $sequence (`in` $module^)? (`when` $when^)? attr-dict `:`
     type($input) `->` type($token) (`into` $target^ `:` type($target))?
   }];
   let hasVerifier = 1;
@@ -324,17 +318,17 @@ def Sched_CopyOp : Sched_Step<"copy"> {
 
 def Sched_WaitOp : Sched_Step<"wait"> {
   let summary = "waits for a collective or a copy and returns the result that the token promises";
-  let arguments = (ins Sched_TokenType:$token, FlatSymbolRefAttr:$stream, Sched_When:$when);
+  let arguments = (ins Sched_TokenType:$token, Sched_When:$when);
   let results = (outs Sched_Movable:$result);
-  let assemblyFormat = "$token `on` $stream (`when` $when^)? attr-dict `:` custom<Landed>(type($token), type($result))";
+  let assemblyFormat = "$token (`when` $when^)? attr-dict `:` custom<Landed>(type($token), type($result))";
   let hasVerifier = 1;
 }
 
 def Sched_SliceOp : Sched_Step<"slice"> {
   let summary = "the rank's shard of a tensor that is replicated over some axes; no communication";
-  let arguments = (ins Sched_TensorType:$input, FlatSymbolRefAttr:$stream, Sched_When:$when);
+  let arguments = (ins Sched_TensorType:$input, Sched_When:$when);
   let results = (outs Sched_TensorType:$result);
-  let assemblyFormat = "$input `on` $stream (`when` $when^)? attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$input (`when` $when^)? attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -345,21 +339,21 @@ def Sched_ResumeOp : Sched_Step<"resume"> {
     the first instance. What they use lives until then: a collective may be in flight across the border.
 
     ```mlir
-    sched.resume 2 on @compute                 // of the instance before: the wait and the addition
+    sched.resume 2                             // of the instance before: the wait and the addition
     ...
     %t = sched.start reduce_scatter %gradient ...
-    %sum = sched.wait %t on @compute when deferred
-    %next = sched.compute "meshplan.accumulate"(%accumulator, %sum) ... on @compute when deferred
+    %sum = sched.wait %t when deferred
+    %next = sched.compute "meshplan.accumulate"(%accumulator, %sum) ... when deferred
     ```
   }];
-  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$steps, FlatSymbolRefAttr:$stream);
-  let assemblyFormat = "$steps `on` $stream attr-dict";
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$steps);
+  let assemblyFormat = "$steps attr-dict";
 }
 
 def Sched_FreeOp : Sched_Step<"free"> {
   let summary = "frees values after their last use";
-  let arguments = (ins Variadic<Sched_Movable>:$values, FlatSymbolRefAttr:$stream, Sched_When:$when);
-  let assemblyFormat = "$values `on` $stream (`when` $when^)? attr-dict `:` type($values)";
+  let arguments = (ins Variadic<Sched_Movable>:$values, Sched_When:$when);
+  let assemblyFormat = "$values (`when` $when^)? attr-dict `:` type($values)";
 }
 
 #endif // MESHPLAN_DIALECT_SCHED_OPS_TD

@@ -12,8 +12,8 @@
 
 namespace meshplan::sched {
 
-/// P18, P20 to P25: names differ, states have their parameters, nothing is updated twice, and what is found by role or
-/// by name is there once.
+/// P3, P18, P20 to P24: names differ, states have their parameters, nothing is updated twice, and what is found by role
+/// or by name is there once.
 llvm::LogicalResult verifyDeclarations(ProgramOp program);
 
 /// P9, P10, P14 to P17, P19: the timeline lists the microbatches of known programs in their order, and ends with the

@@ -25,7 +25,6 @@
 #include "dialect/sched/program_rules.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -74,7 +73,6 @@ private:
   DenseMap<Value, unsigned> left;     ///< by value: steps that use it, of the instance before, to be resumed
   SmallVector<int64_t> meshSizes;
   llvm::StringMap<CommunicatorOp> communicators;
-  llvm::StringSet<> streams;
   DenseSet<Type> knownLayouts;
   int64_t nextSequence = 0;
   /// The free of each value that has been freed.
@@ -119,12 +117,8 @@ static SmallVector<Value> usedBy(Operation &step) {
 }
 
 ProgramVerifier::ProgramVerifier(ProgramOp program) : program(program), meshSizes(program.getMeshSizes()) {
-  for (Operation &op : program->getParentOfType<ModuleOp>().getOps()) {
-    if (auto communicator = dyn_cast<CommunicatorOp>(op))
-      communicators[communicator.getSymName()] = communicator;
-    else if (auto stream = dyn_cast<StreamOp>(op))
-      streams.insert(stream.getSymName());
-  }
+  for (auto communicator : program->getParentOfType<ModuleOp>().getOps<CommunicatorOp>())
+    communicators[communicator.getSymName()] = communicator;
   for (Operation &step : program.getBody().front())
     if (whenOf(&step) == base::When::deferred)
       deferred.push_back(&step);
@@ -332,9 +326,6 @@ LogicalResult ProgramVerifier::verifyInstance(Operation &step) {
 }
 
 LogicalResult ProgramVerifier::verifyNames(Operation &step) {
-  auto stream = step.getAttrOfType<FlatSymbolRefAttr>("stream");
-  if (stream && !streams.contains(stream.getValue())) // P3
-    return step.emitOpError() << "runs on the unknown stream " << stream;
   auto communicator = step.getAttrOfType<FlatSymbolRefAttr>("communicator");
   if (communicator && !communicators.contains(communicator.getValue())) // P4
     return step.emitOpError() << "uses the unknown communicator " << communicator;

@@ -4,6 +4,7 @@
 
 #include "runtime/artifact/meaning.h"
 #include "runtime/schema/checksum.h"
+#include "runtime/schema/format_of.h"
 
 #include <algorithm>
 
@@ -39,7 +40,7 @@ Expected<const artifact::Schedule *> verifySchedule(std::span<const std::byte> b
   const uint8_t *data = reinterpret_cast<const uint8_t *>(bytes.data());
   constexpr size_t headerSize = sizeof(flatbuffers::uoffset_t) + flatbuffers::FlatBufferBuilder::kFileIdentifierLength;
   // From the outside in: each check may only read what the checks before it have validated. The format is checked
-  // before the meaning, so that a file of another version is not reported as damaged.
+  // before the tables, which another format has others of, so that its file is not reported as damaged.
   if (bytes.size() >= headerSize && flatbuffers::BufferHasIdentifier(data, firstIdentifier))
     return otherFormat(1);
   if (bytes.size() < headerSize || !artifact::ScheduleBufferHasIdentifier(data))
@@ -49,11 +50,12 @@ Expected<const artifact::Schedule *> verifySchedule(std::span<const std::byte> b
   if (!hasRightChecksum(file))
     return Status(StatusCode::corrupted, "the artifact is damaged: its checksum does not match its content; "
                                          "help: compile the plan again, or copy the file again");
-  if (!isWellFormed(contentOf(file)))
+  std::optional<int32_t> format = formatOf(contentOf(file));
+  if (format && *format != artifactFormat)
+    return otherFormat(*format);
+  if (!format || !isWellFormed(contentOf(file)))
     return Status(StatusCode::corrupted, "the artifact is not well-formed; help: compile the plan again");
   const artifact::Schedule *schedule = artifact::GetSchedule(data);
-  if (schedule->format() != artifactFormat)
-    return otherFormat(schedule->format());
   MESHPLAN_RETURN_IF_ERROR(verifyMeaning(*schedule));
   return schedule;
 }

@@ -518,7 +518,6 @@ void Walk::beginFollowing() {
 }
 
 Status Walk::instruction(const artifact::Instruction &instruction) {
-  MESHPLAN_RETURN_IF_ERROR(verifyIndex("stream", instruction.stream(), schedule.streams()));
   if (instruction.origin() != -1)
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("origin", instruction.origin(), schedule.origins()));
   if (instruction.when() < artifact::When::MIN || instruction.when() > artifact::When::MAX)

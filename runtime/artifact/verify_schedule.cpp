@@ -202,14 +202,12 @@ Status verifyMeaning(const artifact::Schedule &schedule) {
   // In the order of dependence: each check may rely on the tables that were checked before.
   MESHPLAN_RETURN_IF_ERROR(verifyMesh(schedule.mesh()).withContext("mesh"));
   std::vector<int64_t> sizes = meshSizesOf(schedule.mesh());
-  std::set<std::string_view> communicators, streams, programs;
+  std::set<std::string_view> communicators, programs;
   std::set<artifact::ProgramRole> roles;
   MESHPLAN_RETURN_IF_ERROR(verifyEach("communicators", schedule.communicators(), [&](const auto *each) -> Status {
     MESHPLAN_RETURN_IF_ERROR(verifyName(each->name(), communicators));
     return verifyCommunicator(*each, sizes);
   }));
-  MESHPLAN_RETURN_IF_ERROR(
-      verifyEach("streams", schedule.streams(), [&](const auto *each) { return verifyName(each->name(), streams); }));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("origins", schedule.origins(), [&](const artifact::Origin *origin) {
     if (origin->direction() < artifact::Direction::MIN || origin->direction() > artifact::Direction::MAX)
       return corrupted("direction ", int(origin->direction()), " does not exist");

@@ -14,7 +14,7 @@ namespace meshplan {
 struct Slowdowns {
   double compute = 1;       ///< of operators while a collective is in flight
   double communication = 1; ///< of a collective while operators run
-  double concurrent = 1;    ///< of two collectives at once
+  double concurrent = 2;    ///< of two collectives at once; 2 where each has half of the rate
 };
 
 /// Seconds of one round on a rank.
@@ -30,7 +30,7 @@ struct OverlapTimes {
 Slowdowns slowdownsOf(std::span<const OverlapTimes> rounds);
 
 /// Measures with all-gathers among all ranks, and matrix products. A collective of all ranks; only the result of rank 0
-/// counts. All factors are 1 for a single rank.
+/// counts. A single rank has nothing to measure.
 Expected<Slowdowns> measureSlowdowns(World &world);
 
 } // namespace meshplan

@@ -5,11 +5,9 @@
 #partial = #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>
 #split = #plan.sharding<[{"dp"}, {"tp"}]>
 
-//      CHECK:schedule format 8 compiler '' plan '' device cpu fingerprint ''
+//      CHECK:schedule format 9 compiler '' plan '' device cpu fingerprint ''
 // CHECK-NEXT:mesh dp=2 tp=3
 // CHECK-NEXT:communicator tp: tp
-// CHECK-NEXT:stream compute
-// CHECK-NEXT:stream communication.tp
 // CHECK-NEXT:program forward
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
 
@@ -27,22 +25,22 @@ func.func @forward(
        plan.init = #base.init<kind = given, elements = dense<0.5> : tensor<8x24xf16>>},
     %x: tensor<8x12xf32, #split> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.dims = ["batch", ""]})
     -> (tensor<8x8xf32, #split> {plan.name = "y"}, tensor<4x2x8xf32, #plan.sharding<[{"dp"}, {}, {}]>>) {
-  // CHECK-NEXT:  s0: v3 f32[8 over dp, 8] partial sum over tp = aten.linear.default(input=v2, weight=v0)  origin 0
+  // CHECK-NEXT:  v3 f32[8 over dp, 8] partial sum over tp = aten.linear.default(input=v2, weight=v0)  origin 0
   %p = plan.call "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "down"
     : (tensor<8x12xf32, #split>, tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>) -> tensor<8x8xf32, #partial>
-  // CHECK-NEXT:  s1: v4 f32[8 over dp, 8] = start 0 all_reduce v3 sum over tp, 171 bytes of activations of 'down'  origin 1
-  // CHECK-NEXT:  s0: wait 0  origin 1
-  // CHECK-NEXT:  s0: free v3
+  // CHECK-NEXT:  v4 f32[8 over dp, 8] = start 0 all_reduce v3 sum over tp, 171 bytes of activations of 'down'  origin 1
+  // CHECK-NEXT:  wait 0  origin 1
+  // CHECK-NEXT:  free v3
   %r = plan.all_reduce %p [#plan.axis<"tp">] because "rowwise tp" : tensor<8x8xf32, #partial> -> tensor<8x8xf32, #rows>
     loc("mlp.plan":9:5)
-  // CHECK-NEXT:  s0: v5 f32[8 over dp, 8 over tp] = slice v4  origin 2
+  // CHECK-NEXT:  v5 f32[8 over dp, 8 over tp] = slice v4  origin 2
   %s = plan.slice %r [#plan.axis<"tp">] dim 1 because "sequence tp" : tensor<8x8xf32, #rows> -> tensor<8x8xf32, #split>
     loc("mlp.plan":10:5)
-  // CHECK-NEXT:  s0: v6 f32[4 over dp, 2, 8] = aten.view.default(self=v4, size=[extent(v6, 0), 2, 8])
+  // CHECK-NEXT:  v6 f32[4 over dp, 2, 8] = aten.view.default(self=v4, size=[extent(v6, 0), 2, 8])
   %v = plan.call "aten.view.default"(%r)
     {self = #base.operand<0>, size = [#base.local<0, result 0, dim 0, extent 1>, 2, 8]}
     : (tensor<8x8xf32, #rows>) -> tensor<4x2x8xf32, #plan.sharding<[{"dp"}, {}, {}]>>
-  // CHECK-NEXT:  s0: free v4
+  // CHECK-NEXT:  free v4
   // CHECK-NEXT:  output v5 'y'
   // CHECK-NEXT:  output v6 '1'
   return %s, %v : tensor<8x8xf32, #split>, tensor<4x2x8xf32, #plan.sharding<[{"dp"}, {}, {}]>>

@@ -205,8 +205,8 @@ def measured_overlap(programs: Path, where: Path, ranks: int, network: limited_n
     for _ in range(CALIBRATIONS):
         subprocess.run([*network.prefix(), *training.over_mpi(ranks, True, *calibrate)], cwd=where, check=True)
         found.append(json.loads(file.read_text())["overlap"])
-    # What is sent at the same time shares the rate of the loopback already.
-    return {key: statistics.median(each[key] for each in found) for key in found[0]} | {"concurrent_slowdown": 1}
+    # What is sent at the same time shares the rate of the loopback.
+    return {key: statistics.median(each[key] for each in found) for key in found[0]} | {"concurrent_slowdown": 2}
 
 
 def estimate(

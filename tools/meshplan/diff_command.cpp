@@ -5,6 +5,7 @@
 #include "tools/meshplan/commands.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <set>
 
 using namespace meshplan;
 
@@ -24,13 +25,27 @@ private:
     std::string modelDigest;
   };
 
-  Side compile(const std::string &planFile) const;
+  Side compile(const std::string &planFile);
+  void print(const Diagnostics &diagnostics);
   bool isOneModel(const Side &first, const Side &second) const;
+
+  std::set<std::string> printed; ///< diagnostics of the plans
 };
 
 } // namespace
 
-DiffCommand::Side DiffCommand::compile(const std::string &planFile) const {
+/// Both plans may report the same of what they share, such as the cluster file.
+void DiffCommand::print(const Diagnostics &diagnostics) {
+  for (Severity severity : {Severity::Error, Severity::Warning})
+    for (const Diagnostic *each : diagnostics.distinct(severity)) {
+      Diagnostics single(diagnostics.sources());
+      single.error({}, "") = *each;
+      if (std::string text = single.text(); printed.insert(text).second)
+        llvm::errs() << text;
+    }
+}
+
+DiffCommand::Side DiffCommand::compile(const std::string &planFile) {
   CompileOptions own = options;
   own.planFile = planFile;
   Compilation compilation(own);
@@ -42,7 +57,7 @@ DiffCommand::Side DiffCommand::compile(const std::string &planFile) const {
           describeSettings(compilation.plan(), compilation.model(), compilation.diagnostics().sources());
     side.modelDigest = compilation.digestOfModel();
   }
-  compilation.diagnostics().print(llvm::errs());
+  print(compilation.diagnostics());
   return side;
 }
 

@@ -10,9 +10,8 @@ std::vector<unsigned> meshplan::scheduling::kindsOf(const Problem &problem) {
   std::map<std::vector<int64_t>, unsigned> kinds;
   std::vector<unsigned> result;
   for (const Operation &operation : problem.operations) {
-    std::vector<int64_t> key = {operation.lane,     operation.duration,
-                                operation.latency,  operation.cores,
-                                operation.blocking, operation.communicator ? int64_t(*operation.communicator) : -1};
+    std::vector<int64_t> key = {operation.lane, operation.duration, operation.latency, operation.blocking,
+                                operation.communicator ? int64_t(*operation.communicator) : -1};
     auto append = [&](auto &&numbers) {
       key.push_back(-1); // between lists of any length
       key.insert(key.end(), numbers.begin(), numbers.end());

@@ -13,14 +13,6 @@ Expected<Solution> meshplan::scheduling::search(const Problem &problem) {
   Expected<Decision> decision = searchChoices(problem, ChoiceEffort::many);
   if (!decision)
     return decision.takeError();
-  // Choices are made one after the other, so that more effort for the first ones may lead to worse others.
-  if (!problem.mergeables.empty() || !problem.splittables.empty()) {
-    Expected<Decision> fewer = searchChoices(problem, ChoiceEffort::few);
-    if (fewer && fewer->makespan() < decision->makespan())
-      decision = std::move(fewer);
-    else
-      llvm::consumeError(fewer.takeError());
-  }
   const Problem &resolved = decision->resolution.problem;
   CostTable costs(resolved);
   DependencyTable dependencies(resolved);

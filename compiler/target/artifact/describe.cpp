@@ -4,6 +4,7 @@
 #include "compiler/target/artifact/describe_program.h"
 #include "runtime/schema/checksum.h"
 #include "runtime/schema/format.h"
+#include "runtime/schema/format_of.h"
 
 using namespace meshplan;
 using llvm::Error;
@@ -39,8 +40,6 @@ static void describeHead(const artifact::Schedule &schedule, raw_ostream &stream
     stream << "communicator " << textOf(communicator->name()) << ": "
            << describeAxes(communicator->axes(), schedule.mesh()) << '\n';
   });
-  forEach(schedule.streams(),
-          [&](const artifact::Stream *each) { stream << "stream " << textOf(each->name()) << '\n'; });
 }
 
 static void describeOrigins(const artifact::Schedule &schedule, raw_ostream &stream) {
@@ -63,14 +62,14 @@ Error meshplan::describeArtifact(llvm::ArrayRef<uint8_t> bytes, raw_ostream &str
     return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                    "not an artifact: its last bytes are not the checksum of the others");
   std::span<const uint8_t> content = contentOf(bytes);
+  std::optional<int32_t> format = formatOf(content);
+  if (format && *format != artifactFormat)
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   "an artifact of format %d, this compiler writes format %d", *format, artifactFormat);
   flatbuffers::Verifier verifier(content.data(), content.size(), /*max_depth=*/64, /*max_tables=*/1u << 30);
-  if (!artifact::VerifyScheduleBuffer(verifier))
+  if (!format || !artifact::VerifyScheduleBuffer(verifier))
     return llvm::createStringError(llvm::inconvertibleErrorCode(), "not an artifact: its bytes are not well-formed");
   const artifact::Schedule &schedule = *artifact::GetSchedule(bytes.data());
-  if (schedule.format() != artifactFormat)
-    return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                   "an artifact of format %d, this compiler writes format %d", schedule.format(),
-                                   artifactFormat);
   describeHead(schedule, stream);
   forEach(schedule.programs(), [&](const artifact::Program *program) { describeProgram(schedule, *program, stream); });
   describeOrigins(schedule, stream);

@@ -5,9 +5,9 @@
 //
 //   program step role step timeline step 0 to 3
 //     parameter v0 f32[8 over tp, 4] trainable 'w'
-//     s0: v2 f32[2, 8 over tp] = aten.linear.default(input=v1, weight=v0)  origin 3
-//     s1: v3 f32[2, 8] = start 0 all_gather v2 dim 1 over tp
-//     s0: wait 0
+//     v2 f32[2, 8 over tp] = aten.linear.default(input=v1, weight=v0)  origin 3
+//     v3 f32[2, 8] = start 0 all_gather v2 dim 1 over tp
+//     wait 0
 //
 // The file may be one that the runtime refuses, so indices are checked before they are followed, and kinds that do not
 // exist are printed as numbers.
@@ -241,10 +241,9 @@ void ProgramDescriber::describeCopy(const artifact::Copy &copy) {
 }
 
 void ProgramDescriber::describeInstruction(const artifact::Instruction &instruction) {
-  stream << "  s" << instruction.stream();
+  stream << "  ";
   if (instruction.when() != artifact::When::always)
-    stream << ' ' << artifact::EnumNameWhen(instruction.when());
-  stream << ": ";
+    stream << artifact::EnumNameWhen(instruction.when()) << ": ";
   switch (instruction.action_type()) {
   case artifact::Action::Compute:
     describeCompute(*instruction.action_as_Compute());

@@ -72,7 +72,7 @@ private:
   void addFree(sched::FreeOp free);
   void addResume(sched::ResumeOp resume);
 
-  /// Appends an instruction with the stream and origin of a step.
+  /// Appends an instruction with the origin of a step.
   template <typename Action> void addInstruction(Operation *step, Action action);
   template <typename Action> void addInstruction(Operation *step, Action action, int32_t origin);
 
@@ -150,7 +150,6 @@ void ProgramSerializer::addPackedValue(Value value, ValueRange members) {
 template <typename Action> void ProgramSerializer::addInstruction(Operation *step, Action action, int32_t origin) {
   auto instruction = std::make_unique<artifact::InstructionT>();
   instruction->action.Set(std::move(action));
-  instruction->stream = tables.streams.lookup(step->getAttrOfType<FlatSymbolRefAttr>("stream").getValue());
   instruction->origin = origin;
   instruction->when = toArtifact(sched::whenOf(step));
   program->instructions.push_back(std::move(instruction));

@@ -11,7 +11,6 @@ namespace meshplan {
 
 /// Tables that the programs of a module share.
 struct ModuleTables {
-  llvm::StringMap<int32_t> streams;
   llvm::StringMap<int32_t> communicators;
   llvm::StringMap<int32_t> programs;
   OriginTable origins;

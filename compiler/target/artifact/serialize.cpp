@@ -17,13 +17,6 @@ static void addCommunicator(artifact::ScheduleT &schedule, sched::CommunicatorOp
   schedule.communicators.push_back(std::move(entry));
 }
 
-static void addStream(artifact::ScheduleT &schedule, sched::StreamOp stream, ModuleTables &tables) {
-  tables.streams[stream.getSymName()] = schedule.streams.size();
-  auto entry = std::make_unique<artifact::StreamT>();
-  entry->name = stream.getSymName().str();
-  schedule.streams.push_back(std::move(entry));
-}
-
 static FailureOr<artifact::ScheduleT> buildTables(ModuleOp module, const ArtifactOptions &options) {
   sched::MeshOp mesh = sched::getMesh(module);
   if (!mesh)
@@ -38,8 +31,6 @@ static FailureOr<artifact::ScheduleT> buildTables(ModuleOp module, const Artifac
   ModuleTables tables;
   for (auto communicator : module.getOps<sched::CommunicatorOp>())
     addCommunicator(schedule, communicator, tables);
-  for (auto stream : module.getOps<sched::StreamOp>())
-    addStream(schedule, stream, tables);
   // All of them first: a timeline refers to other programs.
   for (auto program : module.getOps<sched::ProgramOp>())
     tables.programs.try_emplace(program.getSymName(), tables.programs.size());

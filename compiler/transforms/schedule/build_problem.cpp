@@ -144,7 +144,7 @@ unsigned Projector::laneOfCopies(bool toHost) {
   std::optional<unsigned> &lane = copyLanes[toHost];
   if (!lane) {
     lane = result.problem.lanes.size();
-    result.problem.lanes.push_back({communicators.useCopyStream(toHost), scheduling::LaneKind::copies});
+    result.problem.lanes.push_back({toHost ? "copies.to_host" : "copies.to_device", scheduling::LaneKind::copies});
   }
   return *lane;
 }
@@ -275,7 +275,8 @@ void Projector::produceResult(unsigned index, Value value, Value target) {
 unsigned Projector::laneOf(unsigned communicator) {
   auto [lane, isNew] = laneOfCommunicator.try_emplace(communicator, result.problem.lanes.size());
   if (isNew)
-    result.problem.lanes.push_back({communicators.streamOf(communicator), scheduling::LaneKind::collectives});
+    result.problem.lanes.push_back(
+        {"communication." + communicators.list()[communicator].name, scheduling::LaneKind::collectives});
   return lane->second;
 }
 
@@ -368,7 +369,7 @@ LogicalResult Projector::projectOp(Operation &op) {
 FailureOr<ProjectedFunction> Projector::project() {
   result.problem.rankClasses = layouts.rankClasses();
   result.problem.handover.assign(layouts.rankClasses(), 0);
-  result.problem.lanes = {{communicators.computeStream()}};
+  result.problem.lanes = {{"compute"}};
   result.problem.links = costs.links();
   result.problem.overlapSpeed = {.compute = std::llround(1000 / cluster.overlap.compute),
                                  .transfer = std::llround(1000 / cluster.overlap.communication)};

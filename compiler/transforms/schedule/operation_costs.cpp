@@ -74,8 +74,10 @@ static int64_t copyRate(const Cluster &cluster) {
 
 std::vector<scheduling::Link> OperationCosts::links() const {
   auto rateOf = [](const LinkRates &link) { return std::max<int64_t>(1, std::llround(link.bytes)); };
-  return {{"node", rateOf(cluster.node)},
-          {"network", rateOf(cluster.network)},
+  // Two at once take `concurrent` times as long as one, so that together they move twice as much in this time.
+  int64_t shared = std::llround(2000 / cluster.overlap.concurrent);
+  return {{"node", rateOf(cluster.node), shared},
+          {"network", rateOf(cluster.network), shared},
           {"to device", copyRate(cluster)},
           {"to host", copyRate(cluster)}};
 }

@@ -11,7 +11,7 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
     Turns every function of a partitioned program into a `sched.program`. The solver that `solver` names decides the
     order of its steps within the peak memory of the solver `program`. It also decides which collectives of a
     `plan.mergeable` set are merged, and which products and collectives are split, into at most `parts` parts. A
-    collective becomes a start on the stream of its communicator, and a wait before its first use; values are freed
+    collective becomes a start on its communicator, and a wait before its first use; values are freed
     after their last use. The schedule is verified before it is written. There is one communicator for each distinct
     list of axes. Durations are estimated for a cluster (compiler/cluster). A function of the role `reference` runs on
     one rank, every other function on all ranks.
@@ -21,9 +21,9 @@ def Schedule : Pass<"schedule", "::mlir::ModuleOp"> {
     ```
     becomes
     ```mlir
-    %t = sched.start all_reduce %0 over @tp on @communication.tp sequence 0 : ...
-    %1 = sched.wait %t on @compute : ...
-    sched.free %0 on @compute : ...
+    %t = sched.start all_reduce %0 over @tp sequence 0 : ...
+    %1 = sched.wait %t : ...
+    sched.free %0 : ...
     ```
   }];
   let options = [Option<"preset", "preset", "std::string", /*default=*/"\"cpu\"",

@@ -23,7 +23,7 @@ public:
                 const scheduling::Instances &instances, LayoutTable &layouts)
       : builder(builder), function(function), projection(projection), problem(projection.problem), layouts(layouts),
         instances(instances), resumeOf(instances.solution.steps.size()), parts(function), arguments(function),
-        location(function.getLoc()), compute(stream(computeLane)), isUnpacked(problem.buffers.size()) {
+        location(function.getLoc()), isUnpacked(problem.buffers.size()) {
     for (const scheduling::Operation &operation : problem.operations)
       if (operation.copy == scheduling::Copy::unpack)
         isUnpacked.set(operation.consumed.front());
@@ -67,9 +67,6 @@ private:
   base::When whenOf(size_t position) const;
   void writeOutputs();
 
-  mlir::FlatSymbolRefAttr stream(unsigned index) const {
-    return mlir::FlatSymbolRefAttr::get(builder.getContext(), problem.lanes[index].name);
-  }
   sched::ShardedTensorType typeOf(mlir::Value value) { return layouts.get(value.getType()).type; }
   sched::PackedType packedType(unsigned index, llvm::function_ref<mlir::Value(mlir::Operation *)> member) {
     return sched::PackedType::get(
@@ -98,7 +95,6 @@ private:
   plan::ArgumentTable arguments;
   /// Location of the last step, which frees use as well.
   mlir::Location location;
-  mlir::FlatSymbolRefAttr compute;
   mlir::IRMapping values;
   llvm::BitVector isUnpacked; ///< by buffer: what is received packed
   llvm::DenseMap<unsigned, mlir::Value>

@@ -240,7 +240,7 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     inlineNestedModules(module);
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     LayoutTable allRanks(mesh), oneRank(nullptr);
-    CommunicatorTable communicators(mesh);
+    CommunicatorTable communicators;
     // All classes must exist before the first layout is resolved, because a layout has an entry for each of them.
     for (func::FuncOp function : functions)
       if (plan::roleOf(function) != base::ProgramRole::reference)

@@ -76,7 +76,7 @@ Value ProgramWriter::writeCall(unsigned index, Type type, StringRef target, Valu
   Operation *op = projection.operations[index].front();
   auto written =
       sched::ComputeOp::create(builder, op->getLoc(), type, builder.getStringAttr(target), operands, arguments,
-                               DenseI64ArrayAttr(), op->getAttrOfType<StringAttr>("module"), compute, UnitAttr());
+                               DenseI64ArrayAttr(), op->getAttrOfType<StringAttr>("module"), UnitAttr());
   markDirection(op, written);
   return written.getResult(0);
 }
@@ -130,19 +130,19 @@ void ProgramWriter::writeCopy(unsigned index) {
   if (copy.copy == scheduling::Copy::pack) {
     packed[copy.produced.front()] =
         sched::PackOp::create(builder, location, packedType(index, [](Operation *op) { return op->getOperand(0); }),
-                              valuesOf(copy.consumed), UnitAttr(), compute);
+                              valuesOf(copy.consumed), UnitAttr());
     return;
   }
   if (projection.partOf(index)) {
     auto unpack = sched::UnpackOp::create(builder, location, movedType(index, ops.front()->getResult(0)),
-                                          packed.lookup(copy.consumed.front()), ValueRange(), UnitAttr(), compute);
+                                          packed.lookup(copy.consumed.front()), ValueRange(), UnitAttr());
     packed[copy.produced.front()] = unpack.getResult(0);
     return;
   }
   auto types = llvm::map_to_vector(ops, [&](Operation *op) -> Type { return typeOf(op->getResult(0)); });
   auto targets = llvm::map_to_vector(copy.overwritten, [&](unsigned buffer) { return valueOf(buffer); });
-  auto unpack = sched::UnpackOp::create(builder, location, types, packed.lookup(copy.consumed.front()), targets,
-                                        UnitAttr(), compute);
+  auto unpack =
+      sched::UnpackOp::create(builder, location, types, packed.lookup(copy.consumed.front()), targets, UnitAttr());
   for (auto [op, result] : llvm::zip_equal(ops, unpack.getResults()))
     values.map(op->getResult(0), result);
 }
@@ -152,8 +152,8 @@ void ProgramWriter::writeRun(unsigned index) {
     return writeCopy(index);
   Operation &op = *projection.operations[index].front();
   if (auto slice = dyn_cast<plan::SliceOp>(op)) {
-    auto written = sched::SliceOp::create(builder, op.getLoc(), typeOf(slice.getResult()),
-                                          values.lookup(slice.getInput()), compute);
+    auto written =
+        sched::SliceOp::create(builder, op.getLoc(), typeOf(slice.getResult()), values.lookup(slice.getInput()));
     markDirection(&op, written);
     values.map(slice.getResult(), written.getResult());
     return;
@@ -172,7 +172,7 @@ void ProgramWriter::writeRun(unsigned index) {
   auto written = sched::ComputeOp::create(
       builder, op.getLoc(), types, call.getTargetAttr(), operands, toSchedArguments(call.getArgs()),
       overwritten.empty() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(overwritten), call.getModuleAttr(),
-      compute, plan::isOnHost(call.getResult(0)) ? builder.getUnitAttr() : UnitAttr());
+      plan::isOnHost(call.getResult(0)) ? builder.getUnitAttr() : UnitAttr());
   markDirection(call, written);
   values.map(call.getResults(), written.getResults());
 }
@@ -191,7 +191,7 @@ void ProgramWriter::writeTransfer(unsigned index) {
   auto copy = sched::CopyOp::create(
       builder, call.getLoc(), sched::TokenType::get(builder.getContext(), typeOf(call.getResult(0))),
       values.lookup(operands.source), plan::isOnHost(call.getResult(0)) ? builder.getUnitAttr() : UnitAttr(),
-      stream(problem.operations[index].lane), builder.getI64IntegerAttr(sequence++), call.getModuleAttr(), target);
+      builder.getI64IntegerAttr(sequence++), call.getModuleAttr(), target);
   markDirection(call, copy);
   tokens[index] = copy;
 }
@@ -220,7 +220,7 @@ Value ProgramWriter::packInPlace(ValueRange tensors, Location at) {
   auto members =
       llvm::map_to_vector(tensors, [](Value each) { return cast<sched::ShardedTensorType>(each.getType()); });
   return sched::PackOp::create(builder, at, sched::PackedType::get(builder.getContext(), members), tensors,
-                               builder.getUnitAttr(), compute);
+                               builder.getUnitAttr());
 }
 
 void ProgramWriter::writeStart(unsigned index) {
@@ -246,13 +246,13 @@ void ProgramWriter::writeStart(unsigned index) {
   auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
   auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
   // All ranks issue collectives in this order, or they would wait for each other forever.
-  auto start =
-      sched::StartOp::create(builder, op.getLoc(), sched::TokenType::get(builder.getContext(), result),
-                             sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input,
-                             dim, op.getAttrOfType<IntegerAttr>("from_dim"), communicator, stream(operation.lane),
-                             builder.getI64IntegerAttr(sequence++), op.getAttrOfType<StringAttr>("cause"),
-                             op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op),
-                             target, isa<plan::ExchangeOp>(op) ? valueOf(operation.consumed.back()) : Value());
+  auto start = sched::StartOp::create(
+      builder, op.getLoc(), sched::TokenType::get(builder.getContext(), result),
+      sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input, dim,
+      op.getAttrOfType<IntegerAttr>("from_dim"), communicator, builder.getI64IntegerAttr(sequence++),
+      op.getAttrOfType<StringAttr>("cause"), op.getAttrOfType<StringAttr>("module"),
+      plan::opAttr<plan::attr::ActivationSum>(&op), target,
+      isa<plan::ExchangeOp>(op) ? valueOf(operation.consumed.back()) : Value());
   markMoved(ops, start);
   tokens[index] = start;
 }
@@ -260,7 +260,7 @@ void ProgramWriter::writeStart(unsigned index) {
 void ProgramWriter::writeWait(unsigned index) {
   ArrayRef<Operation *> ops = projection.operations[index];
   auto token = cast<TypedValue<sched::TokenType>>(tokens.lookup(index));
-  auto wait = sched::WaitOp::create(builder, ops.front()->getLoc(), token.getType().getResult(), token, compute);
+  auto wait = sched::WaitOp::create(builder, ops.front()->getLoc(), token.getType().getResult(), token);
   SmallVector<Value, 2> over = packedInPlace.lookup(index);
   unsigned produced = problem.operations[index].produced.front();
   if (!projection.buffers[produced]) {
@@ -269,7 +269,7 @@ void ProgramWriter::writeWait(unsigned index) {
     // The collective has written into a buffer, in which the results are.
     auto types = llvm::map_to_vector(ops, [&](Operation *op) -> Type { return typeOf(op->getResult(0)); });
     auto unpack = sched::UnpackOp::create(builder, ops.front()->getLoc(), types, wait.getResult(), ValueRange(),
-                                          builder.getUnitAttr(), compute);
+                                          builder.getUnitAttr());
     for (auto [op, result] : llvm::zip_equal(ops, unpack.getResults()))
       values.map(op->getResult(0), result);
     over.push_back(wait.getResult());
@@ -277,7 +277,7 @@ void ProgramWriter::writeWait(unsigned index) {
     values.map(ops.front()->getResult(0), wait.getResult());
   }
   if (!over.empty())
-    sched::FreeOp::create(builder, ops.front()->getLoc(), over, compute);
+    sched::FreeOp::create(builder, ops.front()->getLoc(), over);
 }
 
 } // namespace meshplan

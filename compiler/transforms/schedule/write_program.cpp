@@ -102,7 +102,7 @@ void ProgramWriter::writeFrees(size_t position, size_t count) {
       }
     if (dead.empty())
       continue;
-    sched::FreeOp::create(builder, location, dead, compute, base::WhenAttr::get(builder.getContext(), when));
+    sched::FreeOp::create(builder, location, dead, base::WhenAttr::get(builder.getContext(), when));
     if (resume)
       resume.setSteps(resume.getSteps() + 1);
   }
@@ -137,7 +137,7 @@ void ProgramWriter::writeResumes(size_t position) {
       continue;
     // The steps are counted when they are written.
     if (!resume)
-      resume = sched::ResumeOp::create(builder, location, builder.getI64IntegerAttr(0), compute);
+      resume = sched::ResumeOp::create(builder, location, builder.getI64IntegerAttr(0));
     for (size_t step : deferred.steps)
       resumeOf[step] = resume;
   }
@@ -214,8 +214,6 @@ void writeDeclarations(OpBuilder &builder, plan::MeshOp mesh, const Communicator
       digits.push_back(sched::AxisAttr::get(context, axis.axis, axis.pre, axis.size));
     sched::CommunicatorOp::create(builder, mesh.getLoc(), communicator.name, builder.getArrayAttr(digits));
   }
-  for (const std::string &stream : communicators.streams())
-    sched::StreamOp::create(builder, mesh.getLoc(), stream);
 }
 
 } // namespace meshplan

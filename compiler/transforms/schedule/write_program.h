@@ -17,7 +17,7 @@ void writeProgram(mlir::OpBuilder &builder, mlir::func::FuncOp function, const P
 /// The name under which traces show what is written for a copy: "pack".
 llvm::StringRef writtenName(scheduling::Copy copy);
 
-/// Appends mesh, communicators and streams.
+/// Appends mesh and communicators.
 void writeDeclarations(mlir::OpBuilder &builder, plan::MeshOp mesh, const CommunicatorTable &communicators);
 
 } // namespace meshplan

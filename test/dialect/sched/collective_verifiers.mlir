@@ -49,104 +49,95 @@ sched.program @forward {
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4
   // expected-error@+1 {{refers to operand 1 of 1}}
-  %y = sched.compute "aten.op"(%x) {self = #base.operand<1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"(%x) {self = #base.operand<1>} : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4, lists
   // expected-error@+1 {{refers to operand 2 of 1}}
-  %y = sched.compute "aten.op"(%x) {tensors = [#base.operand<0>, #base.operand<2>]} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"(%x) {tensors = [#base.operand<0>, #base.operand<2>]} : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4, local integers
   // expected-error@+1 {{refers to dim 1 of result 0, which has rank 1}}
-  %y = sched.compute "aten.op"(%x) {size = [#base.local<0, result 0, dim 1, extent 1>]} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"(%x) {size = [#base.local<0, result 0, dim 1, extent 1>]} : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4, local integers
   // expected-error@+1 {{refers to result 1 of 1}}
-  %y = sched.compute "aten.op"(%x) {size = #base.local<0, result 1, dim 0, extent 1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"(%x) {size = #base.local<0, result 1, dim 0, extent 1>} : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // C1
   // expected-error@+1 {{changes the tensor from '!sched.tensor<[8], f32>' to '!sched.tensor<[6 over {0:(1)6}], f32>'}}
-  %y = sched.slice %x on @compute : <[8], f32> -> <[6 over {0:(1)6}], f32>
+  %y = sched.slice %x : <[8], f32> -> <[6 over {0:(1)6}], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C4: without a dim the input is flat
   // expected-error@+1 {{'sched.start' op all_gather without a dim produces '!sched.tensor<[12], f32>' from '!sched.tensor<[12 over {0:(1)6}], f32>'}}
-  %t = sched.start all_gather %x over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C2
   // expected-error@+1 {{all_gather has no `from`}}
-  %t = sched.start all_gather %x from 0 dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x from 0 dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C2
   // expected-error@+1 {{`dim` is 1 for a tensor of rank 1}}
-  %t = sched.start all_gather %x dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 1 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   // C3
   // expected-error@+1 {{all_reduce of a tensor that is not partial: '!sched.tensor<[12], f32>'}}
-  %t = sched.start all_reduce %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_reduce %x over @tp sequence 0 : !sched.tensor<[12], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -207,162 +198,148 @@ sched.program @forward {
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   // O4: no operands
   // expected-error@+1 {{'sched.compute' op refers to operand 0 of 0}}
-  %y = sched.compute "aten.op"() {self = #base.operand<0>} on @compute : () -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"() {self = #base.operand<0>} : () -> !sched.tensor<[8], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4: negative
   // expected-error@+1 {{operand -1, must be 0 or more}}
-  %y = sched.compute "aten.op"(%x) {self = #base.operand<-1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"(%x) {self = #base.operand<-1>} : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4: a local integer of an operand
   // expected-error@+1 {{'sched.compute' op refers to operand 1 of 1}}
-  %y = sched.compute "aten.op"(%x) {n = [[#base.local<0, operand 1, dim 0>]]} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"(%x) {n = [[#base.local<0, operand 1, dim 0>]]} : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[8], f32>
   // O4: a dim of an operand
   // expected-error@+1 {{dim -1 of operand 0, both must be 0 or more}}
-  %y = sched.compute "aten.op"(%x) {n = #base.local<0, operand 0, dim -1>} on @compute : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  %y = sched.compute "aten.op"(%x) {n = #base.local<0, operand 0, dim -1>} : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   // C1: the element type
   // expected-error@+1 {{'sched.slice' op changes the tensor from '!sched.tensor<[12], f32>' to '!sched.tensor<[12 over {0:(1)6}], f64>'}}
-  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f64>
+  %y = sched.slice %x : <[12], f32> -> <[12 over {0:(1)6}], f64>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C1: a collective
   // expected-error@+1 {{'sched.start' op changes the tensor from '!sched.tensor<[12 over {0:(1)6}], f32>' to '!sched.tensor<[12, 1], f32>'}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12, 1], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12, 1], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
   // C4: without a dim the result is flat
   // expected-error@+1 {{'sched.start' op reduce_scatter without a dim produces '!sched.tensor<[12 over {0:(1)6}], f32>' from '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
-  %t = sched.start reduce_scatter %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12 over {0:(1)6}], f32>>
+  %t = sched.start reduce_scatter %x over @tp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12 over {0:(1)6}], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
   // C2: an all-reduce has no dim
   // expected-error@+1 {{'sched.start' op all_reduce has no `dim`}}
-  %t = sched.start all_reduce %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_reduce %x dim 0 over @tp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C2: a permute has no dim
   // expected-error@+1 {{'sched.start' op permute has no `dim`}}
-  %t = sched.start permute %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12 over {0:(1)6}], f32>>
+  %t = sched.start permute %x dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12 over {0:(1)6}], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}, 12], f32>
   // C2: the dim that an all-to-all gathers is missing
   // expected-error@+1 {{'sched.start' op all_to_all needs `from`}}
-  %t = sched.start all_to_all %x dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <!sched.tensor<[12, 12 over {0:(1)6}], f32>>
+  %t = sched.start all_to_all %x dim 1 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <!sched.tensor<[12, 12 over {0:(1)6}], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}, 12], f32>
   // C2: the dim that an all-to-all gathers is not one of the tensor
   // expected-error@+1 {{'sched.start' op `from` is 2 for a tensor of rank 2}}
-  %t = sched.start all_to_all %x from 2 dim 1 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <!sched.tensor<[12, 12 over {0:(1)6}], f32>>
+  %t = sched.start all_to_all %x from 2 dim 1 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <!sched.tensor<[12, 12 over {0:(1)6}], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // C3: a reduce-scatter
   // expected-error@+1 {{'sched.start' op reduce_scatter of a tensor that is not partial: '!sched.tensor<[12 over {0:(1)6}], f32>'}}
-  %t = sched.start reduce_scatter %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start reduce_scatter %x dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @step role <step> {
   %w = sched.parameter ["w"] : <[12], f32>
   // O5
   // expected-error@+1 {{overwrites operand 1 of 1 by result 0 of 1}}
-  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [1] on @compute
+  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [1]
     : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @step role <step> {
   %w = sched.parameter ["w"] : <[12], f32>
   // O5
   // expected-error@+1 {{overwrites '!sched.tensor<[12], f32>' by '!sched.tensor<[12], bf16>'}}
-  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] on @compute
+  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0]
     : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], bf16>
 }
 
@@ -391,50 +368,45 @@ sched.program @step role <step> {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12, 12 over {0:(1)6}], f32>
   // C2: an all-to-all needs both dims
   // expected-error@+1 {{'sched.start' op all_to_all needs `dim`}}
-  %t = sched.start all_to_all %x from 1 over @tp on @communication sequence 0 : !sched.tensor<[12, 12 over {0:(1)6}], f32> -> <!sched.tensor<[12 over {0:(1)6}, 12], f32>>
+  %t = sched.start all_to_all %x from 1 over @tp sequence 0 : !sched.tensor<[12, 12 over {0:(1)6}], f32> -> <!sched.tensor<[12 over {0:(1)6}, 12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
   // C4: a gather along a dim does not take flat tensors
   // expected-error@+1 {{'sched.start' op all_gather with a dim produces '!sched.tensor<[12], f32>' from '!sched.tensor<[12], f32, flat = {0:(1)6}>'}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12], f32, flat = {0:(1)6}> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp sequence 0 : !sched.tensor<[12], f32, flat = {0:(1)6}> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
   // C4: the result of an all-reduce is not flat
   // expected-error@+1 {{'sched.start' op all_reduce with a dim produces '!sched.tensor<[12], f32, flat = {0:(1)6}>' from '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
-  %t = sched.start all_reduce %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32, flat = {0:(1)6}>>
+  %t = sched.start all_reduce %x over @tp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32, flat = {0:(1)6}>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  %p = sched.pack %x, %x on @compute : !sched.packed<<[12 over {0:(1)6}], f32>, <[12 over {0:(1)6}], f32>>
+  %p = sched.pack %x, %x : !sched.packed<<[12 over {0:(1)6}], f32>, <[12 over {0:(1)6}], f32>>
   // C5
   // expected-error@+1 {{'sched.start' op moves 2 tensors along dim 0, but can move only one}}
-  %t = sched.start all_gather %p dim 0 over @tp on @communication sequence 0
+  %t = sched.start all_gather %p dim 0 over @tp sequence 0
       : !sched.packed<<[12 over {0:(1)6}], f32>, <[12 over {0:(1)6}], f32>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
 }
 
@@ -442,15 +414,13 @@ sched.program @forward {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
   %y = sched.input "y" : <[12], f32, partial = max {0:(1)6}>
-  %p = sched.pack %x, %y on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = max {0:(1)6}>>
+  %p = sched.pack %x, %y : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = max {0:(1)6}>>
   // C5: the reduction
   // expected-error@+1 {{'sched.start' op coalesces '!sched.tensor<[12], f32, partial = max {0:(1)6}>' with '!sched.tensor<[12], f32, partial = sum {0:(1)6}>'}}
-  %t = sched.start all_reduce %p over @tp on @communication sequence 0
+  %t = sched.start all_reduce %p over @tp sequence 0
       : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = max {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
 }
 
@@ -458,14 +428,12 @@ sched.program @forward {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
-sched.stream @compute
 sched.program @forward {
   %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
-  %p = sched.pack %x, %x on @compute : !sched.packed<<[12], f32, flat = {0:(1)6}>, <[12], f32, flat = {0:(1)6}>>
+  %p = sched.pack %x, %x : !sched.packed<<[12], f32, flat = {0:(1)6}>, <[12], f32, flat = {0:(1)6}>>
   // C6
   // expected-error@+1 {{'sched.start' op produces 1 tensors from 2}}
-  %t = sched.start all_gather %p over @tp on @communication sequence 0
+  %t = sched.start all_gather %p over @tp sequence 0
       : !sched.packed<<[12], f32, flat = {0:(1)6}>, <[12], f32, flat = {0:(1)6}>> -> <!sched.tensor<[12], f32>>
 }
 
@@ -473,25 +441,22 @@ sched.program @forward {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
-sched.stream @compute
 sched.program @forward {
   %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
-  %t = sched.start all_gather %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, flat = {0:(1)6}> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x over @tp sequence 0 : !sched.tensor<[12], f32, flat = {0:(1)6}> -> <!sched.tensor<[12], f32>>
   // T2
   // expected-error@+1 {{'sched.wait' op produces '!sched.tensor<[13], f32>', but the token has '!sched.token<!sched.tensor<[12], f32>>'}}
-  %y = "sched.wait"(%t) {stream = @compute} : (!sched.token<!sched.tensor<[12], f32>>) -> !sched.tensor<[13], f32>
+  %y = "sched.wait"(%t) : (!sched.token<!sched.tensor<[12], f32>>) -> !sched.tensor<[13], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.parameter ["x"] : <[12], f32, flat = {0:(1)6}>
   // expected-error@+1 {{expected a token, found '!sched.tensor<[12], f32, flat = {0:(1)6}>'}}
-  %y = sched.wait %x on @communication : !sched.tensor<[12], f32, flat = {0:(1)6}>
+  %y = sched.wait %x : !sched.tensor<[12], f32, flat = {0:(1)6}>
 }
 
 // -----
@@ -518,10 +483,9 @@ sched.program @step role <step> {
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @step role <step> {
   %w = sched.parameter ["w"] : <[12], f32>
-  %x = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} on @compute
+  %x = sched.compute "meshplan.op"(%w) {a = #base.operand<0>}
     : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
   // O9: a partial addend is not a gradient
   // expected-error@+1 {{has type '!sched.tensor<[12], f32, partial = sum {0:(1)6}>', the parameter '!sched.tensor<[12], f32>'}}
@@ -532,8 +496,6 @@ sched.program @step role <step> {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   // O10
   // expected-error@+1 {{holds nothing}}
@@ -544,8 +506,6 @@ sched.program @forward {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   // O11
@@ -557,8 +517,6 @@ sched.program @forward {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %w = sched.parameter ["w"] : <[12], f32>
   %m = sched.state "w.momentum_buffer" of "w" : <[12], f32>
@@ -571,8 +529,6 @@ sched.program @forward {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %w = sched.parameter ["w"] : <[12], f32>
   %v = sched.parameter ["v"] : <[12], f64>
@@ -585,15 +541,13 @@ sched.program @forward {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
-  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %p = sched.pack %a, %b : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
   // C7
   // expected-error@+1 {{puts 2 tensors into 1}}
-  %t = sched.start all_reduce %p over @tp on @communication sequence 0
+  %t = sched.start all_reduce %p over @tp sequence 0
     : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
       into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
 }
@@ -602,39 +556,35 @@ sched.program @forward {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[6], f32>
   // C7
   // expected-error@+1 {{puts a tensor of type '!sched.tensor<[12], f32>' into '!sched.tensor<[6], f32>'}}
-  %t = sched.start all_reduce %a over @tp on @communication sequence 0
+  %t = sched.start all_reduce %a over @tp sequence 0
     : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>> into %b : !sched.tensor<[6], f32>
-  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %r = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %m = sched.state "w.momentum_buffer" of "w" host : <[12], f32>
   %g = sched.input "g" : <[12], f32>
   // O13
   // expected-error@+1 {{runs on the device and overwrites operand 0, which is on the host}}
-  %n = sched.compute "meshplan.accumulate"(%m, %g) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute
+  %n = sched.compute "meshplan.accumulate"(%m, %g) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0]
     : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %m = sched.state "w.momentum_buffer" of "w" host : <[12], f32>
   %g = sched.input "g" : <[12], f32>
-  %n = sched.compute "aten.neg.default"(%g) {self = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %n = sched.compute "aten.neg.default"(%g) {self = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   // O14
   // expected-error@+1 {{gives a value on the device to one on the host}}
   sched.update %n to %m : <[12], f32> to <[12], f32>
@@ -644,41 +594,36 @@ sched.program @forward {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %w = sched.parameter ["w"] host : <[12 over {0:(1)6}], f32>
   // C8
   // expected-error@+1 {{takes operand 0 from the host}}
-  %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
-  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %w dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %r = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %w = sched.parameter ["w"] host : <[12], f32>
   // C8
   // expected-error@+1 {{takes operand 0 from the host}}
-  %p = sched.slice %w on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %p = sched.slice %w : <[12], f32> -> <[12 over {0:(1)6}], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %w = sched.parameter ["w"] : <[12], f32>
   %into = sched.parameter ["into"] host : <[12], f32>
   // C8
   // expected-error@+1 {{takes operand 1 from the host}}
-  %t = sched.start all_reduce %w over @tp on @communication sequence 0
+  %t = sched.start all_reduce %w over @tp sequence 0
     : !sched.tensor<[12], f32> -> <!sched.tensor<[12], f32>> into %into : !sched.tensor<[12], f32>
-  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %r = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -695,12 +640,11 @@ sched.program @forward {
 // The kinds of #base.collective
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // expected-error @below {{expected ::meshplan::base::CollectiveKind to be one of: all_gather, reduce_scatter, all_reduce, all_to_all, permute}}
   // expected-error @below {{failed to parse Base_CollectiveKindAttr parameter 'value' which is to be a `::meshplan::base::CollectiveKind`}}
-  %t = sched.start broadcast %x over @tp on @c sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start broadcast %x over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -725,173 +669,149 @@ sched.program @p {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
   // C9
   // expected-error@+1 {{'sched.pack' op packs '!sched.tensor<[12], f32, partial = sum {0:(1)6}>' into '!sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>'}}
-  %p = "sched.pack"(%a) {stream = @compute} : (!sched.tensor<[12], f32, partial = sum {0:(1)6}>) -> !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %p = "sched.pack"(%a) : (!sched.tensor<[12], f32, partial = sum {0:(1)6}>) -> !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
   // C10
   // expected-error@+1 {{'sched.pack' op is read by an op that is not a collective}}
-  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %p = sched.pack %a, %b : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
   // expected-note@+1 {{read here}}
-  %x:2 = sched.unpack %p on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %x:2 = sched.unpack %p : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
-  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
-  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
-  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  %p = sched.pack %a, %b : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
   // C11
   // expected-error@+1 {{'sched.unpack' op unpacks '!sched.packed<<[12], f32>, <[12], f32>>' to '!sched.tensor<[12], f32>'}}
-  %x = "sched.unpack"(%r) {stream = @compute} : (!sched.packed<<[12], f32>, <[12], f32>>) -> !sched.tensor<[12], f32>
+  %x = "sched.unpack"(%r) : (!sched.packed<<[12], f32>, <[12], f32>>) -> !sched.tensor<[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
-  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
-  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
-  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  %p = sched.pack %a, %b : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
   // C12
   // expected-error@+1 {{'sched.unpack' op is in place and has targets}}
-  %x:2 = sched.unpack %r in_place on @compute : !sched.packed<<[12], f32>, <[12], f32>> into %a, %b : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %x:2 = sched.unpack %r in_place : !sched.packed<<[12], f32>, <[12], f32>> into %a, %b : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = sum {0:(1)6}>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
-  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
-  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
-  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  %p = sched.pack %a, %b : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
   // C13
   // expected-error@+1 {{'sched.unpack' op puts 2 tensors into 1}}
-  %x:2 = sched.unpack %r on @compute : !sched.packed<<[12], f32>, <[12], f32>> into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %x:2 = sched.unpack %r : !sched.packed<<[12], f32>, <[12], f32>> into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
   %c = sched.state "c" : <[6], f32>
-  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
-  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
-  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  %p = sched.pack %a, %b : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
   // C13: the extents
   // expected-error@+1 {{'sched.unpack' op puts a tensor of type '!sched.tensor<[12], f32>' into '!sched.tensor<[6], f32>'}}
-  %x:2 = sched.unpack %r on @compute : !sched.packed<<[12], f32>, <[12], f32>> into %a, %c : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[6], f32>
+  %x:2 = sched.unpack %r : !sched.packed<<[12], f32>, <[12], f32>> into %a, %c : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[6], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   // O19
   // expected-error@+1 {{copies from the device to the device}}
-  %t = sched.copy %x on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.copy %x sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
 sched.program @forward {
   %w = sched.parameter ["w"] host : <[12], f32>
   // O19
   // expected-error@+1 {{copies from the host to the host}}
-  %t = sched.copy %w host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.copy %w host sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   // O20
   // expected-error@+1 {{copies '!sched.tensor<[12], f32>' to '!sched.tensor<[12], bf16>'}}
-  %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], bf16>>
+  %t = sched.copy %x host sequence 0 : <[12], f32> -> <!sched.tensor<[12], bf16>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   %w = sched.parameter ["w"] : <[12], f32>
   // O21
   // expected-error@+1 {{copies to the host into a target on the device}}
-  %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], f32>
+  %t = sched.copy %x host sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   %w = sched.parameter ["w"] host : <[12], bf16>
   // O22
   // expected-error@+1 {{copies '!sched.tensor<[12], f32>' into '!sched.tensor<[12], bf16>'}}
-  %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], bf16>
+  %t = sched.copy %x host sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], bf16>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   %m = sched.state "w.momentum_buffer" of "w" : <[12], f32>
-  %t = sched.copy %x host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
-  %h = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %t = sched.copy %x host sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  %h = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
   // O14: what has been copied to the host is on the host
   // expected-error@+1 {{gives a value on the host to one on the device}}
   sched.update %h to %m : <[12], f32> to <[12], f32>
@@ -914,18 +834,18 @@ sched.communicator @tp over [#sched.axis<0:(1)6>, #sched.axis<0:(1)2>]
 
 // -----
 
-// D3: a stream needs no mesh, but a name of its own
+// A communicator has a name of its own.
+sched.mesh [#base.mesh_axis<"tp" = 6>]
 // expected-note@+1 {{see existing symbol definition here}}
-sched.stream @c
+sched.communicator @c over [#sched.axis<0:(1)6>]
 // expected-error@+1 {{redefinition of symbol named 'c'}}
-sched.stream @c
+sched.communicator @c over [#sched.axis<0:(1)6>]
 
 // -----
 
 // O23
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   // expected-error@+1 {{'sched.parameter' op is a buffer, and buffers are not trained}}
   %w = sched.parameter ["w"] trainable buffer : <[12], f32>
@@ -936,7 +856,6 @@ sched.program @p {
 // O24
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   // expected-error@+1 {{'sched.setting' op has type '!sched.tensor<[], f32>', must be one f64 without dims}}
   %s = sched.setting "lr" 1.0 : <[], f32>
@@ -947,7 +866,6 @@ sched.program @p {
 // O24
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   // expected-error@+1 {{'sched.setting' op has type '!sched.tensor<[1], f64>', must be one f64 without dims}}
   %s = sched.setting "lr" 1.0 : <[1], f64>
@@ -958,7 +876,6 @@ sched.program @p {
 // O25
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error@+1 {{'sched.output' op is a loss of type '!sched.tensor<[2], f32>', must be one float}}
@@ -970,7 +887,6 @@ sched.program @p {
 // O25
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %x = sched.input "x" : <[], i64>
   // expected-error@+1 {{'sched.output' op is a loss of type '!sched.tensor<[], i64>', must be one float}}
@@ -982,11 +898,10 @@ sched.program @p {
 // O26
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %x = sched.input "x" : <[12], f32>
   // expected-error@+1 {{'sched.compute' op has no target}}
-  %y = sched.compute ""(%x) {self = #base.operand<0>} on @c : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %y = sched.compute ""(%x) {self = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
 }
 
 // -----
@@ -994,11 +909,10 @@ sched.program @p {
 // O5: twice
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %w = sched.parameter ["w"] : <[12], f32>
   // expected-error@+1 {{'sched.compute' op overwrites operand 0 twice}}
-  %y:2 = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0, 0] on @c : (!sched.tensor<[12], f32>) -> (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>)
+  %y:2 = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0, 0] : (!sched.tensor<[12], f32>) -> (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>)
 }
 
 // -----
@@ -1006,11 +920,10 @@ sched.program @p {
 // O5: negative
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %w = sched.parameter ["w"] : <[12], f32>
   // expected-error@+1 {{overwrites operand -1 of 1 by result 0 of 1}}
-  %y = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [-1] on @c : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %y = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [-1] : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
 }
 
 // -----
@@ -1018,12 +931,11 @@ sched.program @p {
 // O5: more than results
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %w = sched.parameter ["w"] : <[12], f32>
   %v = sched.parameter ["v"] : <[12], f32>
   // expected-error@+1 {{overwrites operand 1 of 2 by result 1 of 1}}
-  %y = sched.compute "meshplan.op"(%w, %v) {a = #base.operand<0>, b = #base.operand<1>} overwrites [0, 1] on @c : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %y = sched.compute "meshplan.op"(%w, %v) {a = #base.operand<0>, b = #base.operand<1>} overwrites [0, 1] : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
 }
 
 // -----
@@ -1031,11 +943,10 @@ sched.program @p {
 // O13: the other memory
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %w = sched.parameter ["w"] : <[12], f32>
   // expected-error@+1 {{runs on the host and overwrites operand 0, which is on the device}}
-  %y = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] on @c host : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %y = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] host : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
 }
 
 // -----
@@ -1043,7 +954,6 @@ sched.program @p {
 // O27
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %w = sched.parameter ["w"] host : <[12], f32>
   // expected-error@+1 {{'sched.buffer' op holds a value on the host, must be on the device}}
@@ -1055,7 +965,6 @@ sched.program @p {
 // O28
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %x = sched.input "x" : <[12], f32>
   %w = sched.parameter ["w"] : <[12], f32>
@@ -1068,11 +977,10 @@ sched.program @p {
 // C14
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %x = sched.input "x" : <[12 over {0:(1)6}, 12], f32>
   // expected-error@+1 {{'sched.start' op all_to_all moves dim 0 to itself}}
-  %t = sched.start all_to_all %x from 0 dim 0 over @tp on @c sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <!sched.tensor<[12 over {0:(1)6}, 12], f32>>
+  %t = sched.start all_to_all %x from 0 dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}, 12], f32> -> <!sched.tensor<[12 over {0:(1)6}, 12], f32>>
 }
 
 // -----
@@ -1080,11 +988,10 @@ sched.program @p {
 // C15
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %x = sched.input "x" : <[12], f32, partial = sum {0:(1)6}>
   // expected-error@+1 {{'sched.start' op all_reduce sums activations of type 'i32', must be a reduction and a float}}
-  %t = sched.start all_reduce %x over @tp on @c sequence 0 activations i32 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_reduce %x over @tp sequence 0 activations i32 : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -1092,11 +999,10 @@ sched.program @p {
 // C15: the kind
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // expected-error@+1 {{'sched.start' op all_gather sums activations of type 'bf16', must be a reduction and a float}}
-  %t = sched.start all_gather %x dim 0 over @tp on @c sequence 0 activations bf16 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp sequence 0 activations bf16 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -1104,11 +1010,10 @@ sched.program @p {
 // C2: negative
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // expected-error@+1 {{'sched.start' op `dim` is -1 for a tensor of rank 1}}
-  %t = sched.start all_gather %x dim -1 over @tp on @c sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim -1 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -1116,11 +1021,10 @@ sched.program @p {
 // C8: a packed tensor
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %w = sched.parameter ["w"] host : <[12], f32>
   // expected-error@+1 {{'sched.pack' op takes operand 0 from the host}}
-  %p = sched.pack %w on @c : !sched.packed<<[12], f32>>
+  %p = sched.pack %w : !sched.packed<<[12], f32>>
 }
 
 // -----
@@ -1128,13 +1032,12 @@ sched.program @p {
 // C8: a target of an unpack
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %h = sched.parameter ["h"] host : <[12], f32>
-  %p = sched.pack %a on @c : !sched.packed<<[12], f32, partial = sum {0:(1)6}>>
-  %t = sched.start all_reduce %p over @tp on @c sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>>>
-  %r = sched.wait %t on @c : !sched.token<!sched.packed<<[12], f32>>>
+  %p = sched.pack %a : !sched.packed<<[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>>>
+  %r = sched.wait %t : !sched.token<!sched.packed<<[12], f32>>>
   // expected-error@+1 {{'sched.unpack' op takes operand 0 from the host}}
-  %x = sched.unpack %r on @c : !sched.packed<<[12], f32>> into %h : !sched.tensor<[12], f32>
+  %x = sched.unpack %r : !sched.packed<<[12], f32>> into %h : !sched.tensor<[12], f32>
 }

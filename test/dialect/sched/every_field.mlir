@@ -17,11 +17,6 @@
 
 // -----
 
-// expected-error @below {{'sched.stream' op attribute 'sym_name' failed to satisfy constraint: string attribute}}
-"sched.stream"() {sym_name = 1 : i64} : () -> ()
-
-// -----
-
 // expected-error @below {{'sched.program' op attribute 'sym_name' failed to satisfy constraint: string attribute}}
 "sched.program"() ({
 }) {sym_name = 1 : i64, role = #base.role<forward>, devices = [], memory = #sched.memory<parameters = 0, constants = 0, inputs = 0, peak = 0, least = 0>, time = #sched.time<compute = 0, communication = 0>, timeline = [], guard = #base.guard<stops = true>, peak = #sched.peak<"end" in "" : <what = "w", module = "", count = 1, bytes = 8>>} : () -> ()
@@ -224,7 +219,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.compute' op attribute 'target' failed to satisfy constraint: string attribute}}
-  %r = "sched.compute"(%x) {target = 1 : i64, args = {self = #base.operand<0>}, overwrites = array<i64>, module = "m", stream = @c, host = unit, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
+  %r = "sched.compute"(%x) {target = 1 : i64, args = {self = #base.operand<0>}, overwrites = array<i64>, module = "m", host = unit, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
 }
 
 // -----
@@ -232,7 +227,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.compute' op attribute 'args' failed to satisfy constraint: dictionary of named attribute values}}
-  %r = "sched.compute"(%x) {target = "aten.neg.default", args = "wrong", overwrites = array<i64>, module = "m", stream = @c, host = unit, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
+  %r = "sched.compute"(%x) {target = "aten.neg.default", args = "wrong", overwrites = array<i64>, module = "m", host = unit, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
 }
 
 // -----
@@ -240,7 +235,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.compute' op attribute 'overwrites' failed to satisfy constraint: i64 dense array attribute}}
-  %r = "sched.compute"(%x) {target = "aten.neg.default", args = {self = #base.operand<0>}, overwrites = "wrong", module = "m", stream = @c, host = unit, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
+  %r = "sched.compute"(%x) {target = "aten.neg.default", args = {self = #base.operand<0>}, overwrites = "wrong", module = "m", host = unit, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
 }
 
 // -----
@@ -248,15 +243,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.compute' op attribute 'module' failed to satisfy constraint: string attribute}}
-  %r = "sched.compute"(%x) {target = "aten.neg.default", args = {self = #base.operand<0>}, overwrites = array<i64>, module = 1 : i64, stream = @c, host = unit, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
-}
-
-// -----
-
-sched.program @p {
-  %x = sched.input "x" : <[2], f32>
-  // expected-error @below {{'sched.compute' op attribute 'stream' failed to satisfy constraint: flat symbol reference attribute}}
-  %r = "sched.compute"(%x) {target = "aten.neg.default", args = {self = #base.operand<0>}, overwrites = array<i64>, module = "m", stream = 1 : i64, host = unit, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
+  %r = "sched.compute"(%x) {target = "aten.neg.default", args = {self = #base.operand<0>}, overwrites = array<i64>, module = 1 : i64, host = unit, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
 }
 
 // -----
@@ -264,7 +251,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.compute' op attribute 'host' failed to satisfy constraint: unit attribute}}
-  %r = "sched.compute"(%x) {target = "aten.neg.default", args = {self = #base.operand<0>}, overwrites = array<i64>, module = "m", stream = @c, host = "wrong", when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
+  %r = "sched.compute"(%x) {target = "aten.neg.default", args = {self = #base.operand<0>}, overwrites = array<i64>, module = "m", host = "wrong", when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
 }
 
 // -----
@@ -272,7 +259,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.compute' op attribute 'when' failed to satisfy constraint: in which instances of its program a step runs}}
-  %r = "sched.compute"(%x) {target = "aten.neg.default", args = {self = #base.operand<0>}, overwrites = array<i64>, module = "m", stream = @c, host = unit, when = "wrong"} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
+  %r = "sched.compute"(%x) {target = "aten.neg.default", args = {self = #base.operand<0>}, overwrites = array<i64>, module = "m", host = unit, when = "wrong"} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
 }
 
 // -----
@@ -280,15 +267,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.pack' op attribute 'in_place' failed to satisfy constraint: unit attribute}}
-  %r = "sched.pack"(%x) {in_place = "wrong", stream = @c, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.packed<<[2], f32>>)
-}
-
-// -----
-
-sched.program @p {
-  %x = sched.input "x" : <[2], f32>
-  // expected-error @below {{'sched.pack' op attribute 'stream' failed to satisfy constraint: flat symbol reference attribute}}
-  %r = "sched.pack"(%x) {in_place = unit, stream = 1 : i64, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.packed<<[2], f32>>)
+  %r = "sched.pack"(%x) {in_place = "wrong", when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.packed<<[2], f32>>)
 }
 
 // -----
@@ -296,34 +275,25 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.pack' op attribute 'when' failed to satisfy constraint: in which instances of its program a step runs}}
-  %r = "sched.pack"(%x) {in_place = unit, stream = @c, when = "wrong"} : (!sched.tensor<[2], f32>) -> (!sched.packed<<[2], f32>>)
+  %r = "sched.pack"(%x) {in_place = unit, when = "wrong"} : (!sched.tensor<[2], f32>) -> (!sched.packed<<[2], f32>>)
 }
 
 // -----
 
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
-  %p = sched.pack %x on @c : !sched.packed<<[2], f32>>
+  %p = sched.pack %x : !sched.packed<<[2], f32>>
   // expected-error @below {{'sched.unpack' op attribute 'in_place' failed to satisfy constraint: unit attribute}}
-  %r = "sched.unpack"(%p) {in_place = "wrong", stream = @c, when = #base<when always>} : (!sched.packed<<[2], f32>>) -> (!sched.tensor<[2], f32>)
+  %r = "sched.unpack"(%p) {in_place = "wrong", when = #base<when always>} : (!sched.packed<<[2], f32>>) -> (!sched.tensor<[2], f32>)
 }
 
 // -----
 
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
-  %p = sched.pack %x on @c : !sched.packed<<[2], f32>>
-  // expected-error @below {{'sched.unpack' op attribute 'stream' failed to satisfy constraint: flat symbol reference attribute}}
-  %r = "sched.unpack"(%p) {in_place = unit, stream = 1 : i64, when = #base<when always>} : (!sched.packed<<[2], f32>>) -> (!sched.tensor<[2], f32>)
-}
-
-// -----
-
-sched.program @p {
-  %x = sched.input "x" : <[2], f32>
-  %p = sched.pack %x on @c : !sched.packed<<[2], f32>>
+  %p = sched.pack %x : !sched.packed<<[2], f32>>
   // expected-error @below {{'sched.unpack' op attribute 'when' failed to satisfy constraint: in which instances of its program a step runs}}
-  %r = "sched.unpack"(%p) {in_place = unit, stream = @c, when = "wrong"} : (!sched.packed<<[2], f32>>) -> (!sched.tensor<[2], f32>)
+  %r = "sched.unpack"(%p) {in_place = unit, when = "wrong"} : (!sched.packed<<[2], f32>>) -> (!sched.tensor<[2], f32>)
 }
 
 // -----
@@ -331,7 +301,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'kind' failed to satisfy constraint: kind of a collective}}
-  %r = "sched.start"(%x) {kind = "wrong", dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = "wrong", dim = 0, from_dim = 0, communicator = @tp, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -339,7 +309,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'dim' failed to satisfy constraint: 64-bit signless integer attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = "wrong", from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = "wrong", from_dim = 0, communicator = @tp, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -347,7 +317,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'from_dim' failed to satisfy constraint: 64-bit signless integer attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = "wrong", communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = "wrong", communicator = @tp, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -355,15 +325,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'communicator' failed to satisfy constraint: flat symbol reference attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = 1 : i64, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
-}
-
-// -----
-
-sched.program @p {
-  %x = sched.input "x" : <[2], f32>
-  // expected-error @below {{'sched.start' op attribute 'stream' failed to satisfy constraint: flat symbol reference attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = 1 : i64, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = 1 : i64, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -371,7 +333,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'sequence' failed to satisfy constraint: 64-bit signless integer attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = "wrong", cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, sequence = "wrong", cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -379,7 +341,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'cause' failed to satisfy constraint: string attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = 1 : i64, module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, sequence = 0, cause = 1 : i64, module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -387,7 +349,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'module' failed to satisfy constraint: string attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = 1 : i64, activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, sequence = 0, cause = "t", module = 1 : i64, activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -395,7 +357,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'activation_sum' failed to satisfy constraint: any type attribute}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = "wrong", operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, sequence = 0, cause = "t", module = "m", activation_sum = "wrong", operandSegmentSizes = array<i32: 1, 0, 0>, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -403,7 +365,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.start' op attribute 'when' failed to satisfy constraint: in which instances of its program a step runs}}
-  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, stream = @c, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = "wrong"} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.start"(%x) {kind = #base<collective all_gather>, dim = 0, from_dim = 0, communicator = @tp, sequence = 0, cause = "t", module = "m", activation_sum = bf16, operandSegmentSizes = array<i32: 1, 0, 0>, when = "wrong"} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -411,15 +373,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.copy' op attribute 'host' failed to satisfy constraint: unit attribute}}
-  %r = "sched.copy"(%x) {host = "wrong", stream = @c, sequence = 0, module = "m", when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
-}
-
-// -----
-
-sched.program @p {
-  %x = sched.input "x" : <[2], f32>
-  // expected-error @below {{'sched.copy' op attribute 'stream' failed to satisfy constraint: flat symbol reference attribute}}
-  %r = "sched.copy"(%x) {host = unit, stream = 1 : i64, sequence = 0, module = "m", when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.copy"(%x) {host = "wrong", sequence = 0, module = "m", when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -427,7 +381,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.copy' op attribute 'sequence' failed to satisfy constraint: 64-bit signless integer attribute}}
-  %r = "sched.copy"(%x) {host = unit, stream = @c, sequence = "wrong", module = "m", when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.copy"(%x) {host = unit, sequence = "wrong", module = "m", when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -435,7 +389,7 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.copy' op attribute 'module' failed to satisfy constraint: string attribute}}
-  %r = "sched.copy"(%x) {host = unit, stream = @c, sequence = 0, module = 1 : i64, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.copy"(%x) {host = unit, sequence = 0, module = 1 : i64, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
@@ -443,33 +397,16 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.copy' op attribute 'when' failed to satisfy constraint: in which instances of its program a step runs}}
-  %r = "sched.copy"(%x) {host = unit, stream = @c, sequence = 0, module = "m", when = "wrong"} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
+  %r = "sched.copy"(%x) {host = unit, sequence = 0, module = "m", when = "wrong"} : (!sched.tensor<[2], f32>) -> (!sched.token<!sched.tensor<[2], f32>>)
 }
 
 // -----
 
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
-  %t = sched.copy %x host on @c sequence 0 : <[2], f32> -> <!sched.tensor<[2], f32>>
-  // expected-error @below {{'sched.wait' op attribute 'stream' failed to satisfy constraint: flat symbol reference attribute}}
-  %r = "sched.wait"(%t) {stream = 1 : i64, when = #base<when always>} : (!sched.token<!sched.tensor<[2], f32>>) -> (!sched.tensor<[2], f32>)
-}
-
-// -----
-
-sched.program @p {
-  %x = sched.input "x" : <[2], f32>
-  %t = sched.copy %x host on @c sequence 0 : <[2], f32> -> <!sched.tensor<[2], f32>>
+  %t = sched.copy %x host sequence 0 : <[2], f32> -> <!sched.tensor<[2], f32>>
   // expected-error @below {{'sched.wait' op attribute 'when' failed to satisfy constraint: in which instances of its program a step runs}}
-  %r = "sched.wait"(%t) {stream = @c, when = "wrong"} : (!sched.token<!sched.tensor<[2], f32>>) -> (!sched.tensor<[2], f32>)
-}
-
-// -----
-
-sched.program @p {
-  %x = sched.input "x" : <[2], f32>
-  // expected-error @below {{'sched.slice' op attribute 'stream' failed to satisfy constraint: flat symbol reference attribute}}
-  %r = "sched.slice"(%x) {stream = 1 : i64, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
+  %r = "sched.wait"(%t) {when = "wrong"} : (!sched.token<!sched.tensor<[2], f32>>) -> (!sched.tensor<[2], f32>)
 }
 
 // -----
@@ -477,29 +414,14 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.slice' op attribute 'when' failed to satisfy constraint: in which instances of its program a step runs}}
-  %r = "sched.slice"(%x) {stream = @c, when = "wrong"} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
+  %r = "sched.slice"(%x) {when = "wrong"} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
 }
 
 // -----
 
 sched.program @p {
   // expected-error @below {{'sched.resume' op attribute 'steps' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
-  "sched.resume"() {steps = "wrong", stream = @c} : () -> ()
-}
-
-// -----
-
-sched.program @p {
-  // expected-error @below {{'sched.resume' op attribute 'stream' failed to satisfy constraint: flat symbol reference attribute}}
-  "sched.resume"() {steps = 1, stream = 1 : i64} : () -> ()
-}
-
-// -----
-
-sched.program @p {
-  %x = sched.input "x" : <[2], f32>
-  // expected-error @below {{'sched.free' op attribute 'stream' failed to satisfy constraint: flat symbol reference attribute}}
-  "sched.free"(%x) {stream = 1 : i64, when = #base<when always>} : (!sched.tensor<[2], f32>) -> ()
+  "sched.resume"() {steps = "wrong"} : () -> ()
 }
 
 // -----
@@ -507,5 +429,5 @@ sched.program @p {
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.free' op attribute 'when' failed to satisfy constraint: in which instances of its program a step runs}}
-  "sched.free"(%x) {stream = @c, when = "wrong"} : (!sched.tensor<[2], f32>) -> ()
+  "sched.free"(%x) {when = "wrong"} : (!sched.tensor<[2], f32>) -> ()
 }

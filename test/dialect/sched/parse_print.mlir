@@ -6,9 +6,6 @@ sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<1:(1)6>]
 // CHECK: sched.communicator @inner over [#sched.axis<0:(1)2>, #sched.axis<1:(3)2>]
 sched.communicator @inner over [#sched.axis<0:(1)2>, #sched.axis<1:(3)2>]
-// CHECK: sched.stream @compute
-sched.stream @compute
-sched.stream @communication
 
 // CHECK: sched.program @forward memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4> {
 sched.program @forward memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4> {
@@ -25,28 +22,28 @@ sched.program @forward memory <parameters = 1, constants = 2, inputs = 3, peak =
   // CHECK: %[[Y:.*]] = sched.compute "aten.op"(%[[X]], %[[W]])
   // CHECK-SAME: {dtype = bf16, list = [#base.operand<0>, unit],
   // CHECK-SAME: n = #base.local<1, operand 1, dim 0, offset -1>, size = [4, #base.local<0, result 0, dim 1, extent 2>],
-  // CHECK-SAME: x = #base.operand<1>} in "layers.0" on @compute
+  // CHECK-SAME: x = #base.operand<1>} in "layers.0"
   // CHECK-SAME: -> !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}>
   %y = sched.compute "aten.op"(%x, %w) {list = [#base.operand<0>, unit], x = #base.operand<1>, dtype = bf16,
       n = #base.local<1, operand 1, dim 0, offset -1>, size = [4, #base.local<0, result 0, dim 1, extent 2>]}
-      in "layers.0" on @compute
+      in "layers.0"
     : (!sched.tensor<[4 over {0:(1)2}, 8], f32>, !sched.tensor<[24 over {1:(1)6} unit 4, 8], f32>)
     -> !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}>
-  // CHECK: %[[T:.*]] = sched.start reduce_scatter %[[Y]] dim 1 over @tp on @communication sequence 0 because "rowwise tp" in "layers.0"
-  %t = sched.start reduce_scatter %y dim 1 over @tp on @communication sequence 0 because "rowwise tp" in "layers.0"
+  // CHECK: %[[T:.*]] = sched.start reduce_scatter %[[Y]] dim 1 over @tp sequence 0 because "rowwise tp" in "layers.0"
+  %t = sched.start reduce_scatter %y dim 1 over @tp sequence 0 because "rowwise tp" in "layers.0"
     : !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}> -> <!sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
-  // CHECK: %[[Z:.*]] = sched.wait %[[T]] on @compute : !sched.token<!sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
-  %z = sched.wait %t on @compute : !sched.token<!sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
-  // CHECK: sched.free %[[Y]] on @compute
-  sched.free %y on @compute : !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}>
+  // CHECK: %[[Z:.*]] = sched.wait %[[T]] : !sched.token<!sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
+  %z = sched.wait %t : !sched.token<!sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>>
+  // CHECK: sched.free %[[Y]]
+  sched.free %y : !sched.tensor<[4 over {0:(1)2}, 24], f32, partial = sum {1:(1)6}>
   // CHECK: %[[U:.*]] = sched.start all_to_all %[[Z]] from 1 dim 0 over @tp
-  %u = sched.start all_to_all %z from 1 dim 0 over @tp on @communication sequence 1
+  %u = sched.start all_to_all %z from 1 dim 0 over @tp sequence 1
     : !sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32> -> <!sched.tensor<[4 over {0:(1)2, 1:(1)6}, 24], f32>>
   // CHECK: sched.wait %[[U]]
-  %v = sched.wait %u on @compute : !sched.token<!sched.tensor<[4 over {0:(1)2, 1:(1)6}, 24], f32>>
-  sched.free %z on @compute : !sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>
-  // CHECK: sched.slice %[[X]] on @compute : <[4 over {0:(1)2}, 8], f32> -> <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
-  %s = sched.slice %x on @compute : <[4 over {0:(1)2}, 8], f32> -> <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
+  %v = sched.wait %u : !sched.token<!sched.tensor<[4 over {0:(1)2, 1:(1)6}, 24], f32>>
+  sched.free %z : !sched.tensor<[4 over {0:(1)2}, 24 over {1:(1)6}], f32>
+  // CHECK: sched.slice %[[X]] : <[4 over {0:(1)2}, 8], f32> -> <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
+  %s = sched.slice %x : <[4 over {0:(1)2}, 8], f32> -> <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
   // CHECK: sched.output "v"
   sched.output "v" %v : <[4 over {0:(1)2, 1:(1)6}, 24], f32>
   sched.output "s" %s : <[4 over {0:(1)2}, 8 over {1:(1)2}], f32>
@@ -64,9 +61,9 @@ sched.program @step role <step> memory <parameters = 1, constants = 2, inputs = 
   %n = sched.setting "step" 1.000000e+00 : <[], f64>
   // CHECK: sched.gradient %[[G:.*]] of %[[W:.*]] : <[8], f32> of <[8], f32>
   sched.gradient %g of %w : <[8], f32> of <[8], f32>
-  // CHECK: %[[U:.*]]:2 = sched.compute "meshplan.op"({{.*}}) {{.*}} overwrites [0, 2] on @compute
+  // CHECK: %[[U:.*]]:2 = sched.compute "meshplan.op"({{.*}}) {{.*}} overwrites [0, 2]
   %u:2 = sched.compute "meshplan.op"(%w, %g, %m, %r, %n) {a = #base.operand<0>, b = #base.operand<1>, c = #base.operand<2>,
-      d = #base.operand<3>, e = #base.operand<4>} overwrites [0, 2] on @compute
+      d = #base.operand<3>, e = #base.operand<4>} overwrites [0, 2]
     : (!sched.tensor<[8], f32>, !sched.tensor<[8], f32>, !sched.tensor<[8], f32>, !sched.tensor<[], f64>, !sched.tensor<[], f64>)
     -> (!sched.tensor<[8], f32>, !sched.tensor<[8], f32>)
   // CHECK: sched.update %[[U]]#1 to %[[M]] : <[8], f32> to <[8], f32>
@@ -81,21 +78,21 @@ sched.program @flat {
   %b = sched.parameter ["b"] trainable : <[8], f32, flat = {0:(1)2}>
   // CHECK: sched.state "w.master" of "w" copies : <[24 over {1:(1)6}, 8], f64, flat = {0:(1)2}>
   %m = sched.state "w.master" of "w" copies : <[24 over {1:(1)6}, 8], f64, flat = {0:(1)2}>
-  // CHECK: %[[P:.*]] = sched.pack %[[W]], %{{.*}} on @compute : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>>
-  %p = sched.pack %w, %b on @compute : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>>
-  // CHECK: %[[T:.*]] = sched.start all_gather %[[P]] over @tp on @communication sequence 0 because "data dp" :
+  // CHECK: %[[P:.*]] = sched.pack %[[W]], %{{.*}} : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>>
+  %p = sched.pack %w, %b : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>>
+  // CHECK: %[[T:.*]] = sched.start all_gather %[[P]] over @tp sequence 0 because "data dp" :
   // CHECK-SAME: !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>> -> <!sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>>
-  %t = sched.start all_gather %p over @tp on @communication sequence 0 because "data dp"
+  %t = sched.start all_gather %p over @tp sequence 0 because "data dp"
     : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>> -> <!sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>>
-  // CHECK: %[[R:.*]] = sched.wait %[[T]] on @compute : !sched.token<!sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>>
-  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>>
-  // CHECK: %[[Y:.*]]:2 = sched.unpack %[[R]] on @compute : !sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
-  %y:2 = sched.unpack %r on @compute : !sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
-  // CHECK: sched.free %[[P]], %[[R]] on @compute : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>>, !sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
-  sched.free %p, %r on @compute : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>>, !sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
+  // CHECK: %[[R:.*]] = sched.wait %[[T]] : !sched.token<!sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>>
+  %r = sched.wait %t : !sched.token<!sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>>
+  // CHECK: %[[Y:.*]]:2 = sched.unpack %[[R]] : !sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
+  %y:2 = sched.unpack %r : !sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
+  // CHECK: sched.free %[[P]], %[[R]] : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>>, !sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
+  sched.free %p, %r : !sched.packed<<[24 over {1:(1)6}, 8], f32, flat = {0:(1)2}>, <[8], f32, flat = {0:(1)2}>>, !sched.packed<<[24 over {1:(1)6}, 8], f32>, <[8], f32>>
   // CHECK: sched.output "y" %[[Y]]#1
   sched.output "y" %y#1 : <[8], f32>
-  sched.free %y#0 on @compute : !sched.tensor<[24 over {1:(1)6}, 8], f32>
+  sched.free %y#0 : !sched.tensor<[24 over {1:(1)6}, 8], f32>
 }
 
 // CHECK: sched.program @buffers {
@@ -106,15 +103,15 @@ sched.program @buffers {
   %b = sched.state "sum" : <[4], f32, partial = sum {0:(1)2}>
   // CHECK: sched.buffer "gradients" %[[A]], %[[B]] registered : !sched.tensor<[8], f32, partial = sum {0:(1)2}>, !sched.tensor<[4], f32, partial = sum {0:(1)2}>
   sched.buffer "gradients" %a, %b registered : !sched.tensor<[8], f32, partial = sum {0:(1)2}>, !sched.tensor<[4], f32, partial = sum {0:(1)2}>
-  // CHECK: %[[P:.*]] = sched.pack %[[A]], %[[B]] in_place on @compute : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>
-  %p = sched.pack %a, %b in_place on @compute : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>
-  // CHECK: %[[T:.*]] = sched.start all_reduce %[[P]] over @tp on @communication sequence 0 :
+  // CHECK: %[[P:.*]] = sched.pack %[[A]], %[[B]] in_place : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>
+  %p = sched.pack %a, %b in_place : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>
+  // CHECK: %[[T:.*]] = sched.start all_reduce %[[P]] over @tp sequence 0 :
   // CHECK-SAME: -> <!sched.packed<<[8], f32>, <[4], f32>>> into %[[P]] : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>
-  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>> -> <!sched.packed<<[8], f32>, <[4], f32>>> into %p : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>
-  %w = sched.wait %t on @compute : !sched.token<!sched.packed<<[8], f32>, <[4], f32>>>
-  // CHECK: sched.unpack %{{.*}} in_place on @compute : !sched.packed<<[8], f32>, <[4], f32>>
-  %r:2 = sched.unpack %w in_place on @compute : !sched.packed<<[8], f32>, <[4], f32>>
-  sched.free %p, %w on @compute : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>, !sched.packed<<[8], f32>, <[4], f32>>
+  %t = sched.start all_reduce %p over @tp sequence 0 : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>> -> <!sched.packed<<[8], f32>, <[4], f32>>> into %p : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>
+  %w = sched.wait %t : !sched.token<!sched.packed<<[8], f32>, <[4], f32>>>
+  // CHECK: sched.unpack %{{.*}} in_place : !sched.packed<<[8], f32>, <[4], f32>>
+  %r:2 = sched.unpack %w in_place : !sched.packed<<[8], f32>, <[4], f32>>
+  sched.free %p, %w : !sched.packed<<[8], f32, partial = sum {0:(1)2}>, <[4], f32, partial = sum {0:(1)2}>>, !sched.packed<<[8], f32>, <[4], f32>>
   sched.output "a" %r#0 : <[8], f32>
   sched.output "b" %r#1 : <[4], f32>
 }
@@ -129,17 +126,17 @@ sched.program @host memory <parameters = 1, constants = 2, inputs = 3, peak = 5,
   %w = sched.parameter ["w"] trainable host : <[8], f32>
   // CHECK: sched.state "w.master" of "w" copies host : <[8], f32>
   %m = sched.state "w.master" of "w" copies host : <[8], f32>
-  // CHECK: sched.compute "meshplan.op"(%{{.*}}) {self = #base.operand<0>} in "model.norm" on @compute host :
-  %o = sched.compute "meshplan.op"(%w) {self = #base.operand<0>} in "model.norm" on @compute host : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
-  sched.free %o on @compute : !sched.tensor<[8], f32>
-  // CHECK: %[[T:.*]] = sched.copy %[[W]] on @communication sequence 0 in "model.norm" : <[8], f32> -> <!sched.tensor<[8], f32>>
-  %t = sched.copy %w on @communication sequence 0 in "model.norm" : <[8], f32> -> <!sched.tensor<[8], f32>>
-  // CHECK: %[[C:.*]] = sched.wait %[[T]] on @compute : !sched.token<!sched.tensor<[8], f32>>
-  %c = sched.wait %t on @compute : !sched.token<!sched.tensor<[8], f32>>
-  // CHECK: sched.copy %[[C]] host on @communication sequence 1 : <[8], f32> -> <!sched.tensor<[8], f32>> into %[[M:.*]] : !sched.tensor<[8], f32>
-  %u = sched.copy %c host on @communication sequence 1 : <[8], f32> -> <!sched.tensor<[8], f32>> into %m : !sched.tensor<[8], f32>
-  %h = sched.wait %u on @compute : !sched.token<!sched.tensor<[8], f32>>
-  sched.free %c on @compute : !sched.tensor<[8], f32>
+  // CHECK: sched.compute "meshplan.op"(%{{.*}}) {self = #base.operand<0>} in "model.norm" host :
+  %o = sched.compute "meshplan.op"(%w) {self = #base.operand<0>} in "model.norm" host : (!sched.tensor<[8], f32>) -> !sched.tensor<[8], f32>
+  sched.free %o : !sched.tensor<[8], f32>
+  // CHECK: %[[T:.*]] = sched.copy %[[W]] sequence 0 in "model.norm" : <[8], f32> -> <!sched.tensor<[8], f32>>
+  %t = sched.copy %w sequence 0 in "model.norm" : <[8], f32> -> <!sched.tensor<[8], f32>>
+  // CHECK: %[[C:.*]] = sched.wait %[[T]] : !sched.token<!sched.tensor<[8], f32>>
+  %c = sched.wait %t : !sched.token<!sched.tensor<[8], f32>>
+  // CHECK: sched.copy %[[C]] host sequence 1 : <[8], f32> -> <!sched.tensor<[8], f32>> into %[[M:.*]] : !sched.tensor<[8], f32>
+  %u = sched.copy %c host sequence 1 : <[8], f32> -> <!sched.tensor<[8], f32>> into %m : !sched.tensor<[8], f32>
+  %h = sched.wait %u : !sched.token<!sched.tensor<[8], f32>>
+  sched.free %c : !sched.tensor<[8], f32>
   // CHECK: sched.update %{{.*}} to
   sched.update %h to %m : <[8], f32> to <[8], f32>
 }
@@ -156,47 +153,43 @@ sched.program @eval.count0 role <microbatch> {
 sched.program @eval role <eval> timeline [#base.instance<@eval.count0, 0>, #base.instance<@eval, 0>, #base.instance<@eval, 1>] {
   %x = sched.input "x" : <[12], f32>
   %z = sched.input "z" : <[4, 6 over {1:(1)6}, 8], f32>
-  // CHECK: %[[S:.*]] = sched.slice %{{.*}} on @compute when last :
-  %s = sched.slice %x on @compute when last : <[12], f32> -> <[12 over {1:(1)6}], f32>
-  // CHECK: %[[P:.*]] = sched.pack %{{.*}} on @compute when last :
-  %p = sched.pack %z on @compute when last : !sched.packed<<[4, 6 over {1:(1)6}, 8], f32>>
-  // CHECK: %[[T:.*]] = sched.start all_gather %[[P]] dim 1 over @tp on @communication sequence 0 when last :
-  %t = sched.start all_gather %p dim 1 over @tp on @communication sequence 0 when last
+  // CHECK: %[[S:.*]] = sched.slice %{{.*}} when last :
+  %s = sched.slice %x when last : <[12], f32> -> <[12 over {1:(1)6}], f32>
+  // CHECK: %[[P:.*]] = sched.pack %{{.*}} when last :
+  %p = sched.pack %z when last : !sched.packed<<[4, 6 over {1:(1)6}, 8], f32>>
+  // CHECK: %[[T:.*]] = sched.start all_gather %[[P]] dim 1 over @tp sequence 0 when last :
+  %t = sched.start all_gather %p dim 1 over @tp sequence 0 when last
     : !sched.packed<<[4, 6 over {1:(1)6}, 8], f32>> -> <!sched.packed<<[4, 6, 8], f32>>>
-  // CHECK: %[[G:.*]] = sched.wait %[[T]] on @compute when last :
-  %g = sched.wait %t on @compute when last : !sched.token<!sched.packed<<[4, 6, 8], f32>>>
-  // CHECK: %[[U:.*]] = sched.unpack %[[G]] on @compute when last :
-  %u = sched.unpack %g on @compute when last : !sched.packed<<[4, 6, 8], f32>>
-  // CHECK: %[[N:.*]] = sched.compute "aten.neg.default"(%[[U]]) {self = #base.operand<0>} on @compute when last :
-  %n = sched.compute "aten.neg.default"(%u) {self = #base.operand<0>} on @compute when last : (!sched.tensor<[4, 6, 8], f32>) -> !sched.tensor<[4, 6, 8], f32>
-  // CHECK: sched.free %[[S]], %[[P]], %[[G]], %[[U]], %[[N]] on @compute when last :
-  sched.free %s, %p, %g, %u, %n on @compute when last : !sched.tensor<[12 over {1:(1)6}], f32>, !sched.packed<<[4, 6 over {1:(1)6}, 8], f32>>, !sched.packed<<[4, 6, 8], f32>>, !sched.tensor<[4, 6, 8], f32>, !sched.tensor<[4, 6, 8], f32>
+  // CHECK: %[[G:.*]] = sched.wait %[[T]] when last :
+  %g = sched.wait %t when last : !sched.token<!sched.packed<<[4, 6, 8], f32>>>
+  // CHECK: %[[U:.*]] = sched.unpack %[[G]] when last :
+  %u = sched.unpack %g when last : !sched.packed<<[4, 6, 8], f32>>
+  // CHECK: %[[N:.*]] = sched.compute "aten.neg.default"(%[[U]]) {self = #base.operand<0>} when last :
+  %n = sched.compute "aten.neg.default"(%u) {self = #base.operand<0>} when last : (!sched.tensor<[4, 6, 8], f32>) -> !sched.tensor<[4, 6, 8], f32>
+  // CHECK: sched.free %[[S]], %[[P]], %[[G]], %[[U]], %[[N]] when last :
+  sched.free %s, %p, %g, %u, %n when last : !sched.tensor<[12 over {1:(1)6}], f32>, !sched.packed<<[4, 6 over {1:(1)6}, 8], f32>>, !sched.packed<<[4, 6, 8], f32>>, !sched.tensor<[4, 6, 8], f32>, !sched.tensor<[4, 6, 8], f32>
 }
 
 // A run looks for its step by the role, so that a module has one.
 module {
 sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<1:(1)6>]
-sched.stream @compute
-sched.stream @communication
 // CHECK: sched.program @deferring role <step> timeline [#base.instance<@deferring, 0>, #base.instance<@deferring, 1>] {
 sched.program @deferring role <step> timeline [#base.instance<@deferring, 0>, #base.instance<@deferring, 1>] {
   %x = sched.input "x" : <[12 over {1:(1)6}], f32>
-  // CHECK: sched.resume 2 on @compute
-  sched.resume 2 on @compute
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {1:(1)6}], f32> -> <!sched.tensor<[12], f32>>
-  // CHECK: %[[W:.*]] = sched.wait %{{.*}} on @compute when deferred :
-  %w = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
-  // CHECK: sched.free %[[W]] on @compute when deferred :
-  sched.free %w on @compute when deferred : !sched.tensor<[12], f32>
+  // CHECK: sched.resume 2
+  sched.resume 2
+  %t = sched.start all_gather %x dim 0 over @tp sequence 0 : !sched.tensor<[12 over {1:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  // CHECK: %[[W:.*]] = sched.wait %{{.*}} when deferred :
+  %w = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32>>
+  // CHECK: sched.free %[[W]] when deferred :
+  sched.free %w when deferred : !sched.tensor<[12], f32>
 }
 }
 
 module {
 sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<1:(1)6>]
-sched.stream @compute
-sched.stream @communication
 // CHECK: sched.program @guarded role <step> guard <stops = false, growth = 2.000000e+00 : f64, backoff = 5.000000e-01 : f64, interval = 3>
 // CHECK-SAME: memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, accumulators = 9, evaluation = 8, least_evaluation = 7>
 // CHECK-SAME: time <compute = 1, communication = 2, copies = 3>
@@ -207,15 +200,15 @@ sched.program @guarded role <step> guard <stops = false, growth = 2.0, backoff =
     peak <"end" in "" : <what = "layers.*.w", module = "layers.*", count = 2, bytes = 16>, <what = "input x", module = "", count = 1, bytes = 8>> {
   // CHECK: %[[X:.*]] = sched.input "x" : <[12 over {1:(1)6}], f32>
   %x = sched.input "x" : <[12 over {1:(1)6}], f32>
-  // CHECK: sched.start permute %[[X]] over @tp on @communication sequence 0 because "rowwise tp" in "up" :
-  %t = sched.start permute %x over @tp on @communication sequence 0 because "rowwise tp" in "up"
+  // CHECK: sched.start permute %[[X]] over @tp sequence 0 because "rowwise tp" in "up" :
+  %t = sched.start permute %x over @tp sequence 0 because "rowwise tp" in "up"
     : !sched.tensor<[12 over {1:(1)6}], f32> -> <!sched.tensor<[12 over {1:(2)3, 1:(1)2}], f32>>
-  %y = sched.wait %t on @compute : !sched.token<!sched.tensor<[12 over {1:(2)3, 1:(1)2}], f32>>
+  %y = sched.wait %t : !sched.token<!sched.tensor<[12 over {1:(2)3, 1:(1)2}], f32>>
   %a = sched.input "a" : <[], f32, partial = sum {0:(1)2}>
-  // CHECK: sched.start all_reduce %{{.*}} over @tp on @communication sequence 1 activations bf16 :
-  %u = sched.start all_reduce %a over @tp on @communication sequence 1 activations bf16
+  // CHECK: sched.start all_reduce %{{.*}} over @tp sequence 1 activations bf16 :
+  %u = sched.start all_reduce %a over @tp sequence 1 activations bf16
     : !sched.tensor<[], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[], f32>>
-  %l = sched.wait %u on @compute : !sched.token<!sched.tensor<[], f32>>
+  %l = sched.wait %u : !sched.token<!sched.tensor<[], f32>>
   sched.output "y" %y : <[12 over {1:(2)3, 1:(1)2}], f32>
   %f = sched.input "f" : <[], i64>
   sched.output "nonfinite" %f : <[], i64>

@@ -19,23 +19,12 @@ sched.program @forward {
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.program @forward {
-  %x = sched.input "x" : <[12], f32>
-  // P3
-  // expected-error@+1 {{runs on the unknown stream @compute}}
-  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
-}
-
-// -----
-
-sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // P4
   // expected-error@+1 {{uses the unknown communicator @dp}}
-  %t = sched.start all_gather %x dim 0 over @dp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @dp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -60,49 +49,45 @@ sched.program @forward devices [#base.mesh_axis<"rank" = 1>] {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // P6
   // expected-error@+1 {{has sequence number 1, the next one is 0}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // T1
   // expected-error@+1 {{is waited for 0 times, must be exactly once}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @communication
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // T1
   // expected-error@+1 {{is waited for 2 times, must be exactly once}}
-  %t = sched.start all_gather %x dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
-  %a = sched.wait %t on @communication : !sched.token<!sched.tensor<[12], f32>>
-  %b = sched.wait %t on @communication : !sched.token<!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %a = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
+  %b = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
-  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %y = sched.slice %x : <[12], f32> -> <[12 over {0:(1)6}], f32>
   // expected-note@+1 {{freed here}}
-  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
+  sched.free %y : !sched.tensor<[12 over {0:(1)6}], f32>
   // L1
   // expected-error@+1 {{uses a freed value}}
   sched.output "y" %y : <[12 over {0:(1)6}], f32>
@@ -111,54 +96,50 @@ sched.program @forward {
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
-  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %y = sched.slice %x : <[12], f32> -> <[12 over {0:(1)6}], f32>
   // expected-note@+1 {{freed here}}
-  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
+  sched.free %y : !sched.tensor<[12 over {0:(1)6}], f32>
   // L2
   // expected-error@+1 {{frees a value that is already free}}
-  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
+  sched.free %y : !sched.tensor<[12 over {0:(1)6}], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   // expected-note@+1 {{made here}}
   %x = sched.input "x" : <[12], f32>
   // L3
   // expected-error@+1 {{frees a parameter, constant, input, state or setting}}
-  sched.free %x on @compute : !sched.tensor<[12], f32>
+  sched.free %x : !sched.tensor<[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
-  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %y = sched.slice %x : <[12], f32> -> <[12 over {0:(1)6}], f32>
   // expected-note@+1 {{started here}}
-  %t = sched.start all_gather %y dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %y dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
   // L4
   // expected-error@+1 {{frees the input of a collective that is not waited for}}
-  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
-  %z = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  sched.free %y : !sched.tensor<[12 over {0:(1)6}], f32>
+  %z = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
   // L5
   // expected-error@+1 {{produces a value that is neither freed nor an output}}
-  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %y = sched.slice %x : <[12], f32> -> <[12 over {0:(1)6}], f32>
 }
 
 // -----
@@ -192,18 +173,17 @@ sched.program @forward devices [#base.mesh_axis<"a" = 2>, #base.mesh_axis<"b" = 
 // P6: sequence numbers begin again in each program.
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
-  %y = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %y = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
   sched.output "y" %y : <[12], f32>
 }
 sched.program @reference role <reference> {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // expected-error@+1 {{'sched.start' op has sequence number 1, the next one is 0}}
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
-  %y = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %y = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
   sched.output "y" %y : <[12], f32>
 }
 
@@ -211,51 +191,47 @@ sched.program @reference role <reference> {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
-  %y = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %y = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
   // P6: a sequence number that is in use
   // expected-error@+1 {{'sched.start' op has sequence number 0, the next one is 1}}
-  %u = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %u = sched.start all_gather %x dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
-  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %y = sched.slice %x : <[12], f32> -> <[12 over {0:(1)6}], f32>
   // L2: twice in one op
   // expected-error@+2 {{'sched.free' op frees a value that is already free}}
   // expected-note@+1 {{freed here}}
-  sched.free %y, %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>, !sched.tensor<[12 over {0:(1)6}], f32>
+  sched.free %y, %y : !sched.tensor<[12 over {0:(1)6}], f32>, !sched.tensor<[12 over {0:(1)6}], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   // expected-note@+1 {{made here}}
   %w = sched.parameter ["w"] : <[12], f32>
   // L3: a parameter
   // expected-error@+1 {{'sched.free' op frees a parameter, constant, input, state or setting}}
-  sched.free %w on @compute : !sched.tensor<[12], f32>
+  sched.free %w : !sched.tensor<[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   // expected-note@+1 {{made here}}
   %c = sched.constant "c" dense<1.0> : tensor<12xf32> : <[12], f32>
   // L3: a constant
   // expected-error@+1 {{'sched.free' op frees a parameter, constant, input, state or setting}}
-  sched.free %c on @compute : !sched.tensor<[12], f32>
+  sched.free %c : !sched.tensor<[12], f32>
 }
 
 // -----
@@ -263,72 +239,66 @@ sched.program @forward {
 // L4: two collectives read the value; the second is still in flight.
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
-  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %y dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %y = sched.slice %x : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %t = sched.start all_gather %y dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
   // expected-note@+1 {{started here}}
-  %u = sched.start all_gather %y dim 0 over @tp on @compute sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
-  %a = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %u = sched.start all_gather %y dim 0 over @tp sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %a = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
   // expected-error@+1 {{'sched.free' op frees the input of a collective that is not waited for}}
-  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
-  %b = sched.wait %u on @compute : !sched.token<!sched.tensor<[12], f32>>
+  sched.free %y : !sched.tensor<[12 over {0:(1)6}], f32>
+  %b = sched.wait %u : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
 sched.program @forward {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
   // L5: the result of a collective
   // expected-error@+1 {{'sched.wait' op produces a value that is neither freed nor an output}}
-  %y = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %y = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @forward {
   // L5: the second of two results
   // expected-error@+1 {{'sched.compute' op produces a value that is neither freed nor an output}}
-  %y:2 = sched.compute "aten.op"() {} on @compute : () -> (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>)
+  %y:2 = sched.compute "aten.op"() {} : () -> (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>)
   sched.output "y" %y#0 : <[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @step role <step> {
   %w = sched.parameter ["w"] : <[12], f32>
   // expected-note@+1 {{overwritten here}}
-  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] on @compute
+  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0]
     : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   // L6
   // expected-error@+1 {{reads a value that was overwritten}}
-  %y = sched.slice %w on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %y = sched.slice %w : <[12], f32> -> <[12 over {0:(1)6}], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> {
   %w = sched.parameter ["w"] : <[12 over {0:(1)6}], f32>
   // expected-note@+1 {{started here}}
-  %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %w dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
   // L7
   // expected-error@+1 {{overwrites the input of a collective that is not waited for}}
-  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] on @compute
+  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0]
     : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
-  %g = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %g = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -360,38 +330,34 @@ sched.program @step role <step> {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> {
   %a = sched.state "a" scratch : <[12], f32, partial = sum {0:(1)6}>
   // expected-note@+1 {{overwritten here}}
-  %t = sched.start all_reduce %a over @tp on @communication sequence 0
+  %t = sched.start all_reduce %a over @tp sequence 0
     : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>> into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
   // L6: a collective overwrites its target
   // expected-error@+1 {{reads a value that was overwritten}}
-  %b = sched.compute "aten.neg.default"(%a) {self = #base.operand<0>} on @compute
+  %b = sched.compute "aten.neg.default"(%a) {self = #base.operand<0>}
     : (!sched.tensor<[12], f32, partial = sum {0:(1)6}>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
-  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %r = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> {
   %a = sched.state "a" scratch : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" scratch : <[12], f32, partial = sum {0:(1)6}>
   // expected-note@+1 {{started here}}
-  %t = sched.start all_reduce %a over @tp on @communication sequence 0
+  %t = sched.start all_reduce %a over @tp sequence 0
     : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>>
   // L7: a tensor that another collective reads is not a target
   // expected-error@+1 {{overwrites the input of a collective that is not waited for}}
-  %u = sched.start all_reduce %b over @tp on @communication sequence 1
+  %u = sched.start all_reduce %b over @tp sequence 1
     : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>> into %a : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
-  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
-  %s = sched.wait %u on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %r = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
+  %s = sched.wait %u : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -472,21 +438,19 @@ sched.program @step role <step> timeline [] {
 // makes.
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %w = sched.parameter ["w"] : <[12], f32>
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
-  %g = sched.compute "aten.cos.default"(%w) {self = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
-  %s = sched.compute "meshplan.accumulate"(%a, %g) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute
+  %g = sched.compute "aten.cos.default"(%w) {self = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %s = sched.compute "meshplan.accumulate"(%a, %g) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0]
     : (!sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = sum {0:(1)6}>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
-  %t = sched.start all_reduce %s over @tp on @communication sequence 0 when last
+  %t = sched.start all_reduce %s over @tp sequence 0 when last
     : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>> into %s : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
-  sched.free %g on @compute : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
-  %r = sched.wait %t on @compute when last : !sched.token<!sched.tensor<[12], f32>>
-  %u = sched.compute "meshplan.op"(%w, %r) {a = #base.operand<0>, b = #base.operand<1>} overwrites [0] on @compute when last
+  sched.free %g : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
+  %r = sched.wait %t when last : !sched.token<!sched.tensor<[12], f32>>
+  %u = sched.compute "meshplan.op"(%w, %r) {a = #base.operand<0>, b = #base.operand<1>} overwrites [0] when last
     : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %r on @compute when last : !sched.tensor<[12], f32>
+  sched.free %r when last : !sched.tensor<[12], f32>
   sched.update %u to %w : <[12], f32> to <[12], f32>
   sched.update %s to %a : <[12], f32, partial = sum {0:(1)6}> to <[12], f32, partial = sum {0:(1)6}>
 }
@@ -494,38 +458,35 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %x = sched.input "x" : <[12], f32>
   // expected-note@+1 {{made here}}
-  %y = sched.slice %x on @compute when last : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %y = sched.slice %x when last : <[12], f32> -> <[12 over {0:(1)6}], f32>
   // W1
   // expected-error@+1 {{'sched.compute' op uses in every microbatch what is made only in the last one}}
-  %z = sched.compute "aten.neg.default"(%y) {self = #base.operand<0>} on @compute : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
-  sched.free %y, %z on @compute when last : !sched.tensor<[12 over {0:(1)6}], f32>, !sched.tensor<[12 over {0:(1)6}], f32>
+  %z = sched.compute "aten.neg.default"(%y) {self = #base.operand<0>} : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
+  sched.free %y, %z when last : !sched.tensor<[12 over {0:(1)6}], f32>, !sched.tensor<[12 over {0:(1)6}], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %x = sched.input "x" : <[12], f32>
   // expected-note@+1 {{made here}}
-  %y = sched.slice %x on @compute when last : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %y = sched.slice %x when last : <[12], f32> -> <[12 over {0:(1)6}], f32>
   // W1: a free
   // expected-error@+1 {{'sched.free' op uses in every microbatch what is made only in the last one}}
-  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
+  sched.free %y : !sched.tensor<[12 over {0:(1)6}], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %a = sched.state "a" : <[12], f32>
   // expected-note@+1 {{made here}}
-  %s = sched.compute "aten.neg.default"(%a) {self = #base.operand<0>} on @compute when last : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %s = sched.compute "aten.neg.default"(%a) {self = #base.operand<0>} when last : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   // W1: the next instance needs the accumulator
   // expected-error@+1 {{'sched.update' op uses in every microbatch what is made only in the last one}}
   sched.update %s to %a : <[12], f32> to <[12], f32>
@@ -535,16 +496,15 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
-  %s = sched.compute "aten.neg.default"(%a) {self = #base.operand<0>} on @compute
+  %s = sched.compute "aten.neg.default"(%a) {self = #base.operand<0>}
     : (!sched.tensor<[12], f32, partial = sum {0:(1)6}>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
   // expected-note@+1 {{overwritten here}}
-  %t = sched.start all_reduce %s over @tp on @compute sequence 0
+  %t = sched.start all_reduce %s over @tp sequence 0
     : !sched.tensor<[12], f32, partial = sum {0:(1)6}> -> <!sched.tensor<[12], f32>> into %s : !sched.tensor<[12], f32, partial = sum {0:(1)6}>
-  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
-  sched.free %r on @compute : !sched.tensor<[12], f32>
+  %r = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
+  sched.free %r : !sched.tensor<[12], f32>
   // L6: the next instance reads the sum
   // expected-error@+1 {{'sched.update' op reads a value that was overwritten}}
   sched.update %s to %a : <[12], f32, partial = sum {0:(1)6}> to <[12], f32, partial = sum {0:(1)6}>
@@ -553,39 +513,36 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %w = sched.parameter ["w"] : <[12], f32>
   // W2
   // expected-error@+1 {{overwrites in every microbatch what is neither an accumulator nor a temporary}}
-  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   sched.update %u to %w : <[12], f32> to <[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %w = sched.parameter ["w"] : <[12], f32>
   %m = sched.state "w.m" of "w" : <[12], f32>
-  %v = sched.slice %m on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %v = sched.slice %m : <[12], f32> -> <[12 over {0:(1)6}], f32>
   // W2: a view of a state
   // expected-error@+1 {{overwrites in every microbatch what is neither an accumulator nor a temporary}}
-  %u = sched.compute "meshplan.op"(%v) {a = #base.operand<0>} overwrites [0] on @compute : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
-  sched.free %u, %v on @compute : !sched.tensor<[12 over {0:(1)6}], f32>, !sched.tensor<[12 over {0:(1)6}], f32>
+  %u = sched.compute "meshplan.op"(%v) {a = #base.operand<0>} overwrites [0] : (!sched.tensor<[12 over {0:(1)6}], f32>) -> !sched.tensor<[12 over {0:(1)6}], f32>
+  sched.free %u, %v : !sched.tensor<[12 over {0:(1)6}], f32>, !sched.tensor<[12 over {0:(1)6}], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 // W2: a program of microbatches
 sched.program @count0 role <microbatch> {
   %x = sched.input "x" : <[12], f32>
   // expected-error@+1 {{overwrites in every microbatch what is neither an accumulator nor a temporary}}
-  %u = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} overwrites [0] on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %u on @compute : !sched.tensor<[12], f32>
+  %u = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} overwrites [0] : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %u : !sched.tensor<[12], f32>
 }
 sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.instance<@step, 0>] {
 }
@@ -594,13 +551,12 @@ sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.inst
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
   // W3
   // expected-error@+1 {{'sched.wait' op is 'when last', its collective is 'when always'}}
-  %y = sched.wait %t on @compute when last : !sched.token<!sched.tensor<[12], f32>>
+  %y = sched.wait %t when last : !sched.token<!sched.tensor<[12], f32>>
   sched.output "y" %y : <[12], f32>
 }
 
@@ -608,15 +564,14 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %x = sched.input "x" : <[4, 6 over {0:(1)6}], f32>
   // W3: a pack
   // expected-error@+1 {{'sched.pack' op is 'when always', its collective is 'when last'}}
-  %p = sched.pack %x on @compute : !sched.packed<<[4, 6 over {0:(1)6}], f32>>
-  %t = sched.start all_gather %p dim 1 over @tp on @compute sequence 0 when last : !sched.packed<<[4, 6 over {0:(1)6}], f32>> -> <!sched.packed<<[4, 6], f32>>>
-  %r = sched.wait %t on @compute when last : !sched.token<!sched.packed<<[4, 6], f32>>>
-  %y = sched.unpack %r on @compute when last : !sched.packed<<[4, 6], f32>>
+  %p = sched.pack %x : !sched.packed<<[4, 6 over {0:(1)6}], f32>>
+  %t = sched.start all_gather %p dim 1 over @tp sequence 0 when last : !sched.packed<<[4, 6 over {0:(1)6}], f32>> -> <!sched.packed<<[4, 6], f32>>>
+  %r = sched.wait %t when last : !sched.token<!sched.packed<<[4, 6], f32>>>
+  %y = sched.unpack %r when last : !sched.packed<<[4, 6], f32>>
   sched.output "y" %y : <[4, 6], f32>
 }
 
@@ -624,39 +579,36 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %x = sched.input "x" : <[4, 6 over {0:(1)6}], f32>
-  %p = sched.pack %x on @compute : !sched.packed<<[4, 6 over {0:(1)6}], f32>>
-  %t = sched.start all_gather %p dim 1 over @tp on @compute sequence 0 : !sched.packed<<[4, 6 over {0:(1)6}], f32>> -> <!sched.packed<<[4, 6], f32>>>
-  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[4, 6], f32>>>
+  %p = sched.pack %x : !sched.packed<<[4, 6 over {0:(1)6}], f32>>
+  %t = sched.start all_gather %p dim 1 over @tp sequence 0 : !sched.packed<<[4, 6 over {0:(1)6}], f32>> -> <!sched.packed<<[4, 6], f32>>>
+  %r = sched.wait %t : !sched.token<!sched.packed<<[4, 6], f32>>>
   // W3: an unpack
   // expected-error@+1 {{'sched.unpack' op is 'when last', its collective is 'when always'}}
-  %y = sched.unpack %r on @compute when last : !sched.packed<<[4, 6], f32>>
+  %y = sched.unpack %r when last : !sched.packed<<[4, 6], f32>>
   sched.output "y" %y : <[4, 6], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %x = sched.input "x" : <[12], f32>
   // W4
   // expected-error@+1 {{produces a value that is neither freed nor an output before the last microbatch}}
-  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
-  sched.free %y on @compute when last : !sched.tensor<[12 over {0:(1)6}], f32>
+  %y = sched.slice %x : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  sched.free %y when last : !sched.tensor<[12 over {0:(1)6}], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
 sched.program @count0 role <microbatch> {
   %x = sched.input "x" : <[12], f32>
   // W5
   // expected-error@+1 {{runs only in the last instance of a timeline, which is none of this program}}
-  %y = sched.slice %x on @compute when last : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %y = sched.slice %x when last : <[12], f32> -> <[12 over {0:(1)6}], f32>
 }
 sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.instance<@step, 0>] {
 }
@@ -666,13 +618,12 @@ sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.inst
 // P6: without the collective of the last instance, numbers have a gap.
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
-  %t = sched.start all_gather %x dim 0 over @tp on @compute sequence 0 when last : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
-  %y = sched.wait %t on @compute when last : !sched.token<!sched.tensor<[12], f32>>
-  %u = sched.start all_gather %x dim 0 over @tp on @compute sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
-  %z = sched.wait %u on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp sequence 0 when last : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %y = sched.wait %t when last : !sched.token<!sched.tensor<[12], f32>>
+  %u = sched.start all_gather %x dim 0 over @tp sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %z = sched.wait %u : !sched.token<!sched.tensor<[12], f32>>
   sched.output "y" %y : <[12], f32>
   sched.output "z" %z : <[12], f32>
 }
@@ -692,200 +643,164 @@ sched.program @step role <step> {
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
   // P11
   // expected-error@+1 {{'sched.pack' op packs in place, but tensor 0 is in no buffer}}
-  %p = sched.pack %a, %b in_place on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
-  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
-  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
-  %x:2 = sched.unpack %r on @compute : !sched.packed<<[12], f32>, <[12], f32>>
+  %p = sched.pack %a, %b in_place : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  %x:2 = sched.unpack %r : !sched.packed<<[12], f32>, <[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
   sched.buffer "gradients" %a, %b : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = sum {0:(1)6}>
   // P11: the order
   // expected-error@+1 {{'sched.pack' op packs in place, but tensor 1 does not follow the one before it in a buffer}}
-  %p = sched.pack %b, %a in_place on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
-  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
-  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
-  %x:2 = sched.unpack %r on @compute : !sched.packed<<[12], f32>, <[12], f32>>
+  %p = sched.pack %b, %a in_place : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  %x:2 = sched.unpack %r : !sched.packed<<[12], f32>, <[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
   // P12
   // expected-error@+1 {{'sched.pack' op is read by 0 collectives, must be read by one}}
-  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %p = sched.pack %a, %b : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
-  %p = sched.pack %a, %b on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %p = sched.pack %a, %b : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
   // P13
   // expected-error@+1 {{'sched.start' op gives a packed value that is unpacked 0 times, must be exactly once}}
-  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
-  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  %t = sched.start all_reduce %p over @tp sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>>
+  %r = sched.wait %t : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @compute
-sched.stream @communication
 sched.program @forward {
   %a = sched.state "a" : <[12], f32, partial = sum {0:(1)6}>
   %b = sched.state "b" : <[12], f32, partial = sum {0:(1)6}>
   sched.buffer "gradients" %a, %b : !sched.tensor<[12], f32, partial = sum {0:(1)6}>, !sched.tensor<[12], f32, partial = sum {0:(1)6}>
-  %p = sched.pack %a, %b in_place on @compute : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %p = sched.pack %a, %b in_place : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
   // expected-note@+1 {{overwritten here}}
-  %t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>> into %p : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
+  %t = sched.start all_reduce %p over @tp sequence 0 : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>> -> <!sched.packed<<[12], f32>, <[12], f32>>> into %p : !sched.packed<<[12], f32, partial = sum {0:(1)6}>, <[12], f32, partial = sum {0:(1)6}>>
   // L6: what is packed in place is overwritten with it
   // expected-error@+1 {{reads a value that was overwritten}}
-  %c = sched.compute "aten.neg.default"(%b) {self = #base.operand<0>} on @compute
+  %c = sched.compute "aten.neg.default"(%b) {self = #base.operand<0>}
     : (!sched.tensor<[12], f32, partial = sum {0:(1)6}>) -> !sched.tensor<[12], f32, partial = sum {0:(1)6}>
-  %r = sched.wait %t on @compute : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
-  %x:2 = sched.unpack %r in_place on @compute : !sched.packed<<[12], f32>, <[12], f32>>
+  %r = sched.wait %t : !sched.token<!sched.packed<<[12], f32>, <[12], f32>>>
+  %x:2 = sched.unpack %r in_place : !sched.packed<<[12], f32>, <[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
 sched.program @forward {
   %w = sched.parameter ["w"] host : <[12], f32>
   // P6: copies and collectives are counted together
   // expected-error@+1 {{'sched.copy' op has sequence number 1, the next one is 0}}
-  %t = sched.copy %w on @copies sequence 1 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.copy %w sequence 1 : <[12], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
 sched.program @forward {
   %w = sched.parameter ["w"] host : <[12], f32>
   // T1
   // expected-error@+1 {{'sched.copy' op is waited for 0 times, must be exactly once}}
-  %t = sched.copy %w on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.copy %w sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
-sched.program @forward {
-  %w = sched.parameter ["w"] host : <[12], f32>
-  // P3
-  // expected-error@+1 {{runs on the unknown stream @elsewhere}}
-  %t = sched.copy %w on @elsewhere sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
-}
-
-// -----
-
-sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
 sched.program @forward {
   %x = sched.input "x" : <[12], f32>
-  %y = sched.slice %x on @compute : <[12], f32> -> <[12 over {0:(1)6}], f32>
+  %y = sched.slice %x : <[12], f32> -> <[12 over {0:(1)6}], f32>
   // expected-note@+1 {{started here}}
-  %t = sched.copy %y host on @copies sequence 0 : <[12 over {0:(1)6}], f32> -> <!sched.tensor<[12 over {0:(1)6}], f32>>
+  %t = sched.copy %y host sequence 0 : <[12 over {0:(1)6}], f32> -> <!sched.tensor<[12 over {0:(1)6}], f32>>
   // L4
   // expected-error@+1 {{frees the input of a copy that is not waited for}}
-  sched.free %y on @compute : !sched.tensor<[12 over {0:(1)6}], f32>
-  %z = sched.wait %t on @compute : !sched.token<!sched.tensor<[12 over {0:(1)6}], f32>>
+  sched.free %y : !sched.tensor<[12 over {0:(1)6}], f32>
+  %z = sched.wait %t : !sched.token<!sched.tensor<[12 over {0:(1)6}], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
 sched.program @forward {
   %w = sched.parameter ["w"] : <[12], f32>
   // expected-note@+1 {{started here}}
-  %t = sched.copy %w host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.copy %w host sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
   // L7
   // expected-error@+1 {{overwrites the input of a copy that is not waited for}}
-  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  %h = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %u = sched.compute "meshplan.op"(%w) {a = #base.operand<0>} overwrites [0] : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %h = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
 sched.program @forward {
   %w = sched.parameter ["w"] host : <[12], f32>
   %v = sched.parameter ["v"] : <[12], f32>
   // expected-note@+1 {{started here}}
-  %t = sched.copy %w on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.copy %w sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
   // L7: the target of a copy is overwritten
   // expected-error@+1 {{overwrites the input of a copy that is not waited for}}
-  %u = sched.copy %v host on @copies sequence 1 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], f32>
-  %c = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
-  %h = sched.wait %u on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %u = sched.copy %v host sequence 1 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], f32>
+  %c = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
+  %h = sched.wait %u : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
 sched.program @forward {
   %w = sched.parameter ["w"] host : <[12], f32>
   %v = sched.parameter ["v"] : <[12], f32>
   // expected-note@+1 {{overwritten here}}
-  %t = sched.copy %v host on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], f32>
+  %t = sched.copy %v host sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>> into %w : !sched.tensor<[12], f32>
   // L6
   // expected-error@+1 {{reads a value that was overwritten}}
-  %u = sched.copy %w on @copies sequence 1 : <[12], f32> -> <!sched.tensor<[12], f32>>
-  %h = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
-  %c = sched.wait %u on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %u = sched.copy %w sequence 1 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  %h = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
+  %c = sched.wait %u : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"tp" = 6>]
-sched.stream @compute
-sched.stream @copies
 sched.program @forward {
   %w = sched.parameter ["w"] host : <[12], f32>
-  %t = sched.copy %w on @copies sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.copy %w sequence 0 : <[12], f32> -> <!sched.tensor<[12], f32>>
   // L5
   // expected-error@+1 {{produces a value that is neither freed nor an output}}
-  %c = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
+  %c = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -893,17 +808,15 @@ sched.program @forward {
 // A reduction in flight between instances.
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
-  sched.resume 3 on @compute
-  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
-  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
-  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
-  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  sched.resume 3
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
 
@@ -911,19 +824,17 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.stream @communication
 // W6
 // expected-error@+1 {{'sched.program' op resumes 2 steps, but defers 3}}
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
-  sched.resume 2 on @compute
-  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
-  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
-  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
-  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  sched.resume 2
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
 
@@ -931,19 +842,17 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.stream @communication
 // W6
 // expected-error@+1 {{'sched.program' op resumes 4 steps, but defers 3}}
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
-  sched.resume 4 on @compute
-  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
-  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
-  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
-  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  sched.resume 4
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
 
@@ -951,20 +860,18 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
-  sched.resume 4 on @compute
+  sched.resume 4
   // W7
   // expected-error@+1 {{'sched.pack' op cannot be deferred: only what follows from a collective can}}
-  %p = sched.pack %x on @compute when deferred : !sched.packed<<[12], f32>>
-  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
-  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
-  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
-  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  %p = sched.pack %x when deferred : !sched.packed<<[12], f32>>
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
 
@@ -972,19 +879,17 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
   // W8
   // expected-error@+1 {{'sched.compute' op makes a value again that the instance before has left to steps that are not resumed yet}}
-  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
-  sched.resume 3 on @compute
-  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
-  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
-  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  sched.resume 3
+  %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
 
@@ -992,19 +897,17 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
-  sched.resume 2 on @compute
-  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
-  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
-  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  sched.resume 2
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32>>
   // W1
   // expected-note@+1 {{made here}}
-  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when last : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] when last : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
   // expected-error@+1 {{'sched.update' op uses in every microbatch what is made only in the last one}}
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
@@ -1013,20 +916,18 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
-  sched.resume 2 on @compute
-  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
-  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  sched.resume 2
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
   // expected-note@+1 {{made here}}
-  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %s = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32>>
   // W1: it is not there yet
   // expected-error@+1 {{'sched.compute' op uses in every microbatch what is made in the next one}}
-  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute  : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0]  : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
 
@@ -1034,18 +935,16 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
-  sched.resume 2 on @compute
+  sched.resume 2
   // W4
   // expected-error@+1 {{'sched.compute' op produces a value that is neither freed nor an output}}
-  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
-  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
-  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
-  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
 
@@ -1053,19 +952,17 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
-  sched.resume 2 on @compute
+  sched.resume 2
   // W4: only the last instance frees it
   // expected-error@+1 {{'sched.compute' op produces a value that deferred steps use and do not free}}
-  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
-  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
-  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
-  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %g, %s on @compute when last : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s when last : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
 
@@ -1073,21 +970,19 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
-  sched.resume 3 on @compute
-  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  sched.resume 3
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
   // expected-note@+1 {{started here}}
-  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
-  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
-  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   // L4: it is in flight until the next instance
   // expected-error@+1 {{'sched.free' op frees the input of a collective that is not waited for}}
-  sched.free %g on @compute : !sched.tensor<[12], f32, partial = sum {0:(1)2}>
-  sched.free %s on @compute when deferred : !sched.tensor<[12], f32>
+  sched.free %g : !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  sched.free %s when deferred : !sched.tensor<[12], f32>
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
 
@@ -1095,30 +990,27 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
-  sched.resume 3 on @compute
-  %c = sched.compute "aten.neg.default"(%a) {self = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %c on @compute : !sched.tensor<[12], f32>
-  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
-  %t = sched.start all_reduce %g over @dp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
-  %s = sched.wait %t on @compute when deferred : !sched.token<!sched.tensor<[12], f32>>
-  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %g, %s on @compute when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
+  sched.resume 3
+  %c = sched.compute "aten.neg.default"(%a) {self = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %c : !sched.tensor<[12], f32>
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
+  %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %g, %s when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2}>, !sched.tensor<[12], f32>
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
-sched.stream @compute
 sched.program @count0 role <microbatch> {
   // W5: a microbatch
   // expected-error@+1 {{'sched.resume' op runs only in the last instance of a timeline, which is none of this program}}
-  sched.resume 1 on @compute
+  sched.resume 1
 }
 sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.instance<@step, 0>] {
 }
@@ -1126,7 +1018,6 @@ sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.inst
 // -----
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
-sched.stream @compute
 sched.program @count0 role <microbatch> {
 }
 // P19
@@ -1139,7 +1030,6 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 // P20
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   // expected-note@+1 {{the other one is here}}
   %a = sched.input "x" : <[12], f32>
@@ -1152,7 +1042,6 @@ sched.program @p {
 // P20
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   // expected-note@+1 {{the other one is here}}
   %a = sched.parameter ["w", "tied"] : <[12], f32>
@@ -1165,7 +1054,6 @@ sched.program @p {
 // P20
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   // expected-note@+1 {{the other one is here}}
   %a = sched.setting "lr" 1.0 : <[], f64>
@@ -1178,7 +1066,6 @@ sched.program @p {
 // P20
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   // expected-note@+1 {{the other one is here}}
   %a = sched.state "a" : <[12], f32>
@@ -1191,7 +1078,6 @@ sched.program @p {
 // P20: states
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %w = sched.parameter ["w"] : <[12], f32>
   // expected-note@+1 {{the other one is here}}
@@ -1205,7 +1091,6 @@ sched.program @p {
 // P20: buffers
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %v = sched.parameter ["v"] : <[12], f32>
   %w = sched.parameter ["w"] : <[12], f32>
@@ -1220,7 +1105,6 @@ sched.program @p {
 // P20: outputs
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %x = sched.input "x" : <[12], f32>
   // expected-note@+1 {{the other one is here}}
@@ -1234,7 +1118,6 @@ sched.program @p {
 // P20: an empty name
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   // expected-error@+1 {{'sched.parameter' op has an empty name}}
   %w = sched.parameter ["w", ""] : <[12], f32>
@@ -1245,7 +1128,6 @@ sched.program @p {
 // P20 accepts one name of several kinds.
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %w = sched.parameter ["a"] : <[12], f32>
   %x = sched.input "a" : <[12], f32>
@@ -1259,7 +1141,6 @@ sched.program @p {
 // P21
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %x = sched.input "x" : <[12], f32>
   %w = sched.parameter ["w"] : <[12], f32>
@@ -1274,7 +1155,6 @@ sched.program @p {
 // P21: gradients
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %x = sched.input "x" : <[12], f32>
   %w = sched.parameter ["w"] trainable : <[12], f32>
@@ -1289,7 +1169,6 @@ sched.program @p {
 // P22
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %w = sched.parameter ["w"] : <[12], f32>
   // expected-error@+1 {{'sched.state' op of type '!sched.tensor<[6], f64>' copies 'w' of type '!sched.tensor<[12], f32>'}}
@@ -1301,7 +1180,6 @@ sched.program @p {
 // P23
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 // expected-error@+1 {{'sched.program' op has a guard, but no output "nonfinite"}}
 sched.program @p role <step> guard <stops = true> {
 }
@@ -1311,7 +1189,6 @@ sched.program @p role <step> guard <stops = true> {
 // P23: the output
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p role <step> guard <stops = true> {
   %x = sched.input "x" : <[2], i64>
   // expected-error@+1 {{'sched.output' op of a guarded program has type '!sched.tensor<[2], i64>', must be one i64 without dims}}
@@ -1323,17 +1200,15 @@ sched.program @p role <step> guard <stops = true> {
 // P24
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 // expected-error@+1 {{'sched.program' op has two axes named "rank"}}
 sched.program @p role <reference> devices [#base.mesh_axis<"rank" = 1>, #base.mesh_axis<"rank" = 1>] {
 }
 
 // -----
 
-// P25
+// P3
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 // expected-note@+1 {{the first one is here}}
 sched.program @a role <step> {
 }
@@ -1343,10 +1218,9 @@ sched.program @b role <step> {
 
 // -----
 
-// P25
+// P3
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 // expected-note@+1 {{the first one is here}}
 sched.program @a role <eval> {
 }
@@ -1359,12 +1233,11 @@ sched.program @b role <eval> {
 // P6: negative
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   %x = sched.input "x" : <[12 over {0:(1)6}], f32>
   // expected-error@+1 {{'sched.start' op has sequence number -1, the next one is 0}}
-  %t = sched.start all_gather %x dim 0 over @tp on @c sequence -1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
-  %y = sched.wait %t on @c : !sched.token<!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @tp sequence -1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %y = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
   sched.output "y" %y : <[12], f32>
 }
 
@@ -1373,10 +1246,9 @@ sched.program @p {
 // A resume has steps.
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
-sched.stream @c
 sched.program @p {
   // expected-error@+1 {{'sched.resume' op attribute 'steps' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
-  sched.resume 0 on @c
+  sched.resume 0
 }
 
 // -----
@@ -1384,91 +1256,84 @@ sched.program @p {
 // Parameters are gathered in the first instance, for all.
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.stream @communication
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
   %w = sched.parameter ["w"] : <[12 over {0:(1)2}], f32>
   %a = sched.state "a" : <[12], f32>
-  %c = sched.compute "aten.neg.default"(%w) {self = #base.operand<0>} on @compute when first : (!sched.tensor<[12 over {0:(1)2}], f32>) -> !sched.tensor<[12 over {0:(1)2}], f32>
-  %t = sched.start all_gather %c dim 0 over @dp on @communication sequence 0 when first : !sched.tensor<[12 over {0:(1)2}], f32> -> <!sched.tensor<[12], f32>>
-  %v = sched.wait %t on @compute when first : !sched.token<!sched.tensor<[12], f32>>
-  sched.free %c on @compute when first : !sched.tensor<[12 over {0:(1)2}], f32>
-  %n = sched.compute "meshplan.accumulate"(%a, %v) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %v on @compute when last : !sched.tensor<[12], f32>
+  %c = sched.compute "aten.neg.default"(%w) {self = #base.operand<0>} when first : (!sched.tensor<[12 over {0:(1)2}], f32>) -> !sched.tensor<[12 over {0:(1)2}], f32>
+  %t = sched.start all_gather %c dim 0 over @dp sequence 0 when first : !sched.tensor<[12 over {0:(1)2}], f32> -> <!sched.tensor<[12], f32>>
+  %v = sched.wait %t when first : !sched.token<!sched.tensor<[12], f32>>
+  sched.free %c when first : !sched.tensor<[12 over {0:(1)2}], f32>
+  %n = sched.compute "meshplan.accumulate"(%a, %v) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %v when last : !sched.tensor<[12], f32>
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
-  %v = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute when first : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %v = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} when first : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   // L1 in the second instance
   // expected-error@+1 {{'sched.compute' op uses a freed value}}
-  %n = sched.compute "meshplan.accumulate"(%a, %v) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %n = sched.compute "meshplan.accumulate"(%a, %v) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   // expected-note@+1 {{freed here}}
-  sched.free %v on @compute when first : !sched.tensor<[12], f32>
+  sched.free %v when first : !sched.tensor<[12], f32>
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %x = sched.input "x" : <[12], f32>
   %a = sched.state "a" : <[12], f32>
-  %v = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute when first : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  %n = sched.compute "meshplan.accumulate"(%a, %x) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] on @compute : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %v = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} when first : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %n = sched.compute "meshplan.accumulate"(%a, %x) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   // L2 in the second instance
   // expected-error@+2 {{'sched.free' op frees a value that is already free}}
   // expected-note@+1 {{freed here}}
-  sched.free %v on @compute : !sched.tensor<[12], f32>
+  sched.free %v : !sched.tensor<[12], f32>
   sched.update %n to %a : <[12], f32> to <[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %x = sched.input "x" : <[12], f32>
   // expected-note@+1 {{made here}}
-  %v = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute when first : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %v = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} when first : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
   // W9
   // expected-error@+1 {{'sched.compute' op overwrites what the first microbatch has made for all}}
-  %n = sched.compute "aten.neg_.default"(%v) {self = #base.operand<0>} overwrites [0] on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %n on @compute : !sched.tensor<[12], f32>
-  sched.free %v on @compute when last : !sched.tensor<[12], f32>
+  %n = sched.compute "aten.neg_.default"(%v) {self = #base.operand<0>} overwrites [0] : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %n : !sched.tensor<[12], f32>
+  sched.free %v when last : !sched.tensor<[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
 sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>] {
   %x = sched.input "x" : <[12 over {0:(1)2}], f32>
-  %t = sched.start all_gather %x dim 0 over @dp on @compute sequence 0 when first : !sched.tensor<[12 over {0:(1)2}], f32> -> <!sched.tensor<[12], f32>>
+  %t = sched.start all_gather %x dim 0 over @dp sequence 0 when first : !sched.tensor<[12 over {0:(1)2}], f32> -> <!sched.tensor<[12], f32>>
   // W3
   // expected-error@+1 {{'sched.wait' op is 'when always', its collective is 'when first'}}
-  %v = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
-  sched.free %v on @compute when last : !sched.tensor<[12], f32>
+  %v = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
+  sched.free %v when last : !sched.tensor<[12], f32>
 }
 
 // -----
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
-sched.stream @compute
 sched.program @count role <microbatch> {
   %x = sched.input "x" : <[12], f32>
   // W5
   // expected-error@+1 {{runs only in the first instance of a timeline, which is none of this program}}
-  %v = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute when first : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %v on @compute when first : !sched.tensor<[12], f32>
+  %v = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} when first : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %v when first : !sched.tensor<[12], f32>
 }
 sched.program @step role <step> timeline [#base.instance<@count, 0>, #base.instance<@step, 0>] {
 }

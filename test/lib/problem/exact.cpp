@@ -123,7 +123,7 @@ private:
 /// No solution from here ends earlier: each lane, each link and each chain of operations takes its time.
 int64_t BranchAndBound::lowerBound(const State &state) const {
   int64_t now = state.simulator.now(), bound = now;
-  std::vector<int64_t> ofLane(costs.lanes, now), ofResource(costs.resources, 0);
+  std::vector<int64_t> ofLane(costs.lanes, now), ofLink(costs.shared.size(), 0);
   for (unsigned lane = 0; lane < costs.lanes; ++lane)
     ofLane[lane] += state.simulator.backlog(lane);
   for (auto [index, progress] : llvm::enumerate(state.progress)) {
@@ -133,9 +133,9 @@ int64_t BranchAndBound::lowerBound(const State &state) const {
     bound = std::max(bound, now + paths[index]);
     ofLane[cost.lane] += cost.alone();
     for (const Share &share : cost.shares)
-      ofResource[share.resource] += cost.work * share.part / fullSpeed;
+      ofLink[share.link] += cost.work * share.part / std::max(fullSpeed, costs.shared[share.link]);
   }
-  return std::max({bound, *llvm::max_element(ofLane), now + *llvm::max_element(ofResource)});
+  return std::max({bound, *llvm::max_element(ofLane), now + *llvm::max_element(ofLink)});
 }
 
 std::vector<int64_t> BranchAndBound::keyOf(const State &state) const {

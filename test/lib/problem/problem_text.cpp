@@ -135,6 +135,8 @@ void Reader::readLane() {
 /// link NAME BYTES_PER_SECOND
 void Reader::readLink() {
   Link link{next().str(), nextInteger()};
+  if (takeWord("shared"))
+    link.sharedRate = nextInteger();
   links[link.name] = result.problem.links.size();
   result.problem.links.push_back(link);
 }
@@ -183,14 +185,12 @@ void Reader::readBuffer() {
   result.problem.buffers.push_back(buffer);
 }
 
-/// `duration` N | `latency` N | `moves` (LINK N)* | `cores` N
+/// `duration` N | `latency` N | `moves` (LINK N)*
 bool Reader::readCost(Operation &operation) {
   if (takeWord("duration"))
     operation.duration = nextInteger();
   else if (takeWord("latency"))
     operation.latency = nextInteger();
-  else if (takeWord("cores"))
-    operation.cores = nextInteger();
   else if (takeWord("moves"))
     while (position < words.size() && links.contains(words[position])) {
       unsigned link = nextIndex(links);
@@ -328,8 +328,6 @@ Error Reader::readLine() {
     readLane();
   else if (verb == "link")
     readLink();
-  else if (verb == "cores")
-    result.problem.cores = nextInteger();
   else if (verb == "overlap_speed")
     readOverlap();
   else if (verb == "issue_time")
@@ -436,9 +434,8 @@ void Writer::writeSettings() {
                                                  : " copies")
         << '\n';
   for (const Link &link : problem.links)
-    out << "link " << link.name << ' ' << link.bytesPerSecond << '\n';
-  if (problem.cores != 0)
-    out << "cores " << problem.cores << '\n';
+    out << "link " << link.name << ' ' << link.bytesPerSecond
+        << (link.sharedRate == 1000 ? "" : " shared " + std::to_string(link.sharedRate)) << '\n';
   if (problem.overlapSpeed != OverlapSpeed())
     out << "overlap_speed " << problem.overlapSpeed.compute << ' ' << problem.overlapSpeed.transfer << '\n';
   if (problem.issueTime != 0)
@@ -488,8 +485,6 @@ void Writer::writeOperation(const Operation &operation) {
   if (operation.communicator)
     out << " over " << problem.communicators[*operation.communicator].name;
   writeCost(operation.duration, operation.latency, operation.transfers);
-  if (operation.cores != 0)
-    out << " cores " << operation.cores;
   writeNames("reads", operation.consumed, problem.buffers);
   writeNames("writes", operation.produced, problem.buffers);
   writeNames("overwrites", operation.overwritten, problem.buffers);

@@ -11,11 +11,11 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK-NEXT: %[[B:.*]] = sched.parameter ["b"] : <[8], f32, flat = {0:(1)2}>
 func.func @gathers(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"]}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["b"]},
                    %x: !whole {plan.kind = #plan.kind<input>, plan.names = ["x"]}) -> (!whole {plan.name = "y"}) {
-  // CHECK: %[[P:.*]] = sched.pack %[[A]], %[[B]] on @compute
-  // CHECK-NEXT: %[[T:.*]] = sched.start all_gather %[[P]] over @dp on @communication.dp sequence 0
+  // CHECK: %[[P:.*]] = sched.pack %[[A]], %[[B]]
+  // CHECK-NEXT: %[[T:.*]] = sched.start all_gather %[[P]] over @dp sequence 0
   // CHECK-NEXT: %[[R:.*]] = sched.wait %[[T]]
   // CHECK-NEXT: sched.free %[[P]]
-  // CHECK-NEXT: %[[W:.*]]:2 = sched.unpack %[[R]] on @compute
+  // CHECK-NEXT: %[[W:.*]]:2 = sched.unpack %[[R]]
   // CHECK-NEXT: sched.free %[[R]]
   // CHECK-NEXT: sched.compute "aten.mul.Tensor"(%{{.*}}, %[[W]]#0)
   // CHECK-NEXT: sched.free %[[W]]#0
@@ -54,14 +54,14 @@ func.func @blocking(%a: !dp {plan.kind = #plan.kind<input>, plan.names = ["a"]},
                     %c: !dp {plan.kind = #plan.kind<input>, plan.names = ["c"]}, %d: !tp {plan.kind = #plan.kind<input>, plan.names = ["d"]},
                     %w: !whole {plan.kind = #plan.kind<input>, plan.names = ["w"]})
     -> (!whole {plan.name = "a"}, !whole {plan.name = "b"}, !whole {plan.name = "c"}, !whole {plan.name = "d"}, !flat {plan.name = "f"}) {
-  // CHECK: %[[T0:.*]] = sched.start all_reduce %{{.*}} over @dp on @communication.dp sequence 0
+  // CHECK: %[[T0:.*]] = sched.start all_reduce %{{.*}} over @dp sequence 0
   // CHECK-NEXT: %[[R0:.*]] = sched.wait %[[T0]]
   // CHECK-NEXT: sched.free
   // CHECK-NEXT: %{{.*}}:2 = sched.unpack %[[R0]]
   // CHECK-NEXT: sched.free %[[R0]]
-  // CHECK-NEXT: %[[T1:.*]] = sched.start all_reduce %{{[0-9]+}} over @dp on @communication.dp sequence 1
-  // CHECK-NEXT: %[[T2:.*]] = sched.start all_reduce %{{[0-9]+}} over @tp on @communication.tp sequence 2
-  // CHECK-NEXT: %[[F:.*]] = sched.slice %{{.*}} on @compute : <[8], f32> -> <[8], f32, flat = {0:(1)2}>
+  // CHECK-NEXT: %[[T1:.*]] = sched.start all_reduce %{{[0-9]+}} over @dp sequence 1
+  // CHECK-NEXT: %[[T2:.*]] = sched.start all_reduce %{{[0-9]+}} over @tp sequence 2
+  // CHECK-NEXT: %[[F:.*]] = sched.slice %{{.*}} : <[8], f32> -> <[8], f32, flat = {0:(1)2}>
   // CHECK-NEXT: sched.wait %[[T1]]
   // CHECK-NEXT: sched.wait %[[T2]]
   %0 = plan.all_reduce %a [#plan.axis<"dp">] bucket 0 blocking : !dp -> !whole
@@ -80,7 +80,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 !flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
 !addend = tensor<8xf32, #plan.sharding<[{}], partial = sum {"dp"}>>
 // CHECK: sched.program @scatters memory <parameters = 0, constants = 0, inputs = 64, peak = 160, least = 160>
-// CHECK: %[[P:.*]] = sched.pack %{{.*}}, %{{.*}} on @compute
+// CHECK: %[[P:.*]] = sched.pack %{{.*}}, %{{.*}}
 // CHECK-NEXT: sched.start reduce_scatter %[[P]] over @dp
 func.func @scatters(%a: !addend {plan.kind = #plan.kind<input>, plan.names = ["a"]}, %b: !addend {plan.kind = #plan.kind<input>, plan.names = ["b"]})
     -> (!flat {plan.name = "a"}, !flat {plan.name = "b"}) {
@@ -99,7 +99,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK-NEXT: %[[B:.*]] = sched.parameter ["b"]
 // CHECK-NEXT: %[[A:.*]] = sched.parameter ["a"]
 // CHECK: sched.buffer "parameters" %[[A]], %[[B]] registered :
-// CHECK: %[[P:.*]] = sched.pack %[[A]], %[[B]] in_place on @compute
+// CHECK: %[[P:.*]] = sched.pack %[[A]], %[[B]] in_place
 // CHECK-NEXT: sched.start all_gather %[[P]] over @dp
 func.func @stored(%b: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.storage = #plan.storage<name = "parameters", position = 1, registered = true>},
                   %a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.storage = #plan.storage<name = "parameters", position = 0, registered = true>},
@@ -129,10 +129,10 @@ func.func @sums(%x: !whole {plan.kind = #plan.kind<input>, plan.names = ["x"]},
   // CHECK-NEXT: %[[PA:.*]] = sched.compute "meshplan.assign"(%[[A]], %[[GA]]) {{.*}} overwrites [0]
   // CHECK-NEXT: sched.free %[[GA]]
   // CHECK: %[[PB:.*]] = sched.compute "meshplan.assign"(%[[B]],
-  // CHECK: %[[P:.*]] = sched.pack %[[PA]], %[[PB]] in_place on @compute
+  // CHECK: %[[P:.*]] = sched.pack %[[PA]], %[[PB]] in_place
   // CHECK-NEXT: sched.start all_reduce %[[P]] over @dp {{.*}} into %[[P]] :
   // CHECK-NEXT: %[[R:.*]] = sched.wait
-  // CHECK-NEXT: sched.unpack %[[R]] in_place on @compute
+  // CHECK-NEXT: sched.unpack %[[R]] in_place
   // CHECK-NEXT: sched.free %[[P]], %[[R]]
   %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (!whole) -> !addend
   %1 = plan.call "meshplan.assign"(%a, %0) {self = #base.operand<0>, source = #base.operand<1>} : (!addend, !addend) -> !addend
@@ -153,7 +153,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK: sched.program @apart memory <parameters = 0, constants = 0, inputs = 0, peak = 192, least = 192, accumulators = 64>
 // CHECK: %[[A:.*]] = sched.state "a.gradient"
 // CHECK: %[[B:.*]] = sched.state "b.gradient"
-// CHECK: %[[P:.*]] = sched.pack %[[A]], %[[B]] on @compute
+// CHECK: %[[P:.*]] = sched.pack %[[A]], %[[B]]
 // CHECK-NEXT: sched.start all_reduce %[[P]] over @dp
 // CHECK: sched.unpack {{.*}} into %[[A]], %[[B]] :
 func.func @apart(%a: !addend {plan.kind = #plan.kind<accumulator>, plan.names = ["a.gradient"], plan.storage = #plan.storage<name = "gradients", position = 0>},
@@ -178,8 +178,8 @@ func.func @lands(%v: !whole {plan.kind = #plan.kind<parameter>, plan.names = ["v
                  %a: !flat {plan.kind = #plan.kind<accumulator>, plan.names = ["a.gradient"], plan.scratch, plan.storage = #plan.storage<name = "gradients", position = 0>},
                  %b: !flat {plan.kind = #plan.kind<accumulator>, plan.names = ["b.gradient"], plan.scratch, plan.storage = #plan.storage<name = "gradients", position = 1>})
     -> (!whole {plan.updates = #plan.argument<parameter "v">}, !whole {plan.updates = #plan.argument<parameter "w">}) {
-  // CHECK: %[[P:.*]] = sched.pack %{{.*}}, %{{.*}} on @compute
-  // CHECK-NEXT: %[[AB:.*]] = sched.pack %{{.*}}, %{{.*}} in_place on @compute
+  // CHECK: %[[P:.*]] = sched.pack %{{.*}}, %{{.*}}
+  // CHECK-NEXT: %[[AB:.*]] = sched.pack %{{.*}}, %{{.*}} in_place
   // CHECK-NEXT: sched.start reduce_scatter %[[P]] {{.*}} into %[[AB]] :
   // CHECK: %[[R:.*]]:2 = sched.unpack %{{.*}} in_place
   // CHECK: %[[G:.*]] = sched.pack %[[R]]#0, %[[R]]#1 in_place

@@ -25,22 +25,22 @@ func.func @forward(
     -> (tensor<8x8xf32, #none>, tensor<8x8xf32, #cols>, tensor<8x8xf32, #rows>, tensor<8x8xf32, #other>,
         tensor<8x8xf32, #none>, tensor<8x8xf32, #inner>) {
   // A collective on inputs starts at its own position; results that only the caller needs are waited for at the end.
-  // CHECK: %[[T0:.*]] = sched.start all_gather %{{.*}} dim 0 over @tp on @communication.tp sequence 0 :
+  // CHECK: %[[T0:.*]] = sched.start all_gather %{{.*}} dim 0 over @tp sequence 0 :
   %0 = plan.all_gather %rows [#plan.axis<"tp">] dim 0 : tensor<8x8xf32, #rows> -> tensor<8x8xf32, #none>
   // The columns that go to one rank are not adjacent in memory; the rows that arrive are.
-  // CHECK-NEXT: %[[P1:.*]] = sched.pack %{{.*}} on @compute
-  // CHECK-NEXT: %[[T1:.*]] = sched.start all_to_all %[[P1]] from 0 dim 1 over @tp on @communication.tp sequence 1 :
+  // CHECK-NEXT: %[[P1:.*]] = sched.pack %{{.*}}
+  // CHECK-NEXT: %[[T1:.*]] = sched.start all_to_all %[[P1]] from 0 dim 1 over @tp sequence 1 :
   %1 = plan.all_to_all %rows [#plan.axis<"tp">] from 0 to 1 : tensor<8x8xf32, #rows> -> tensor<8x8xf32, #cols>
-  // CHECK-NEXT: %[[T2:.*]] = sched.start reduce_scatter %{{.*}} dim 0 over @tp on @communication.tp sequence 2 :
+  // CHECK-NEXT: %[[T2:.*]] = sched.start reduce_scatter %{{.*}} dim 0 over @tp sequence 2 :
   %2 = plan.reduce_scatter %partial [#plan.axis<"tp">] dim 0
     : tensor<8x8xf32, #plan.sharding<[{}, {}], partial = max {"tp"}>> -> tensor<8x8xf32, #rows>
-  // CHECK-NEXT: %[[T3:.*]] = sched.start permute %{{.*}} over @dp.tp on @communication.dp.tp sequence 3 :
+  // CHECK-NEXT: %[[T3:.*]] = sched.start permute %{{.*}} over @dp.tp sequence 3 :
   %3 = plan.permute %both [#plan.axis<"dp">, #plan.axis<"tp">] : tensor<8x8xf32, #both> -> tensor<8x8xf32, #other>
-  // CHECK-NEXT: %[[T4:.*]] = sched.start all_gather %{{.*}} dim 0 over @tp.1.2 on @communication.tp.1.2 sequence 4 :
+  // CHECK-NEXT: %[[T4:.*]] = sched.start all_gather %{{.*}} dim 0 over @tp.1.2 sequence 4 :
   %4 = plan.all_gather %inner [#plan.axis<"tp":(1)2>] dim 0 : tensor<8x8xf32, #inner> -> tensor<8x8xf32, #none>
   // The first use waits.
   // CHECK-NEXT: %[[Y:.*]] = sched.wait %[[T0]]
-  // CHECK-NEXT: sched.slice %[[Y]] on @compute : <[8, 8], f32> -> <[8 over {1:(1)2}, 8], f32>
+  // CHECK-NEXT: sched.slice %[[Y]] : <[8, 8], f32> -> <[8 over {1:(1)2}, 8], f32>
   %5 = plan.slice %0 [#plan.axis<"tp":(1)2>] dim 0 : tensor<8x8xf32, #none> -> tensor<8x8xf32, #inner>
   // CHECK-NEXT: sched.wait %[[T1]]
   // CHECK-NEXT: sched.free %[[P1]]

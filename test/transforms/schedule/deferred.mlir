@@ -13,12 +13,12 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK-LABEL: sched.program @step role <step>
 // CHECK: %[[SUM:.*]] = sched.state "sum"
 // CHECK: sched.compute "aten.sin.default"
-// CHECK-NEXT: sched.resume 4 on @compute
+// CHECK-NEXT: sched.resume 4
 // CHECK: %[[G:.*]] = sched.compute "aten.cos.default"
 // CHECK: %[[T:.*]] = sched.start all_reduce %[[G]] over @dp
-// CHECK: %[[R:.*]] = sched.wait %[[T]] on @compute when deferred
-// CHECK: %[[S:.*]] = sched.compute "meshplan.accumulate"(%[[SUM]], %[[R]]) {{.*}} on @compute when deferred
-// CHECK: sched.compute "meshplan.sgd"({{.*}} on @compute when last
+// CHECK: %[[R:.*]] = sched.wait %[[T]] when deferred
+// CHECK: %[[S:.*]] = sched.compute "meshplan.accumulate"(%[[SUM]], %[[R]]) {{.*}} when deferred
+// CHECK: sched.compute "meshplan.sgd"({{.*}} when last
 // CHECK: sched.update %[[S]] to %[[SUM]]
 // The order of the program is the one in which it is written.
 // PROGRAM-NOT: sched.resume

@@ -15,12 +15,12 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK-LABEL: sched.program @step role <step>
 // CHECK: %[[W:.*]] = sched.parameter ["w"]
 // CHECK: %[[SUM:.*]] = sched.state "sum"
-// CHECK: %[[C:.*]] = sched.compute "aten._to_copy.default"(%[[W]]) {{.*}} on @compute when first
+// CHECK: %[[C:.*]] = sched.compute "aten._to_copy.default"(%[[W]]) {{.*}} when first
 // CHECK: %[[T:.*]] = sched.start all_gather %[[C]] {{.*}} when first
-// CHECK: %[[V:.*]] = sched.wait %[[T]] on @compute when first
-// CHECK: sched.free %[[C]] on @compute when first
-// CHECK: %[[Y:.*]] = sched.compute "aten.mul.Tensor"(%{{.*}}, %[[V]]) {{.*}} on @compute :
-// CHECK: sched.free %[[V]]{{.*}} on @compute when last
+// CHECK: %[[V:.*]] = sched.wait %[[T]] when first
+// CHECK: sched.free %[[C]] when first
+// CHECK: %[[Y:.*]] = sched.compute "aten.mul.Tensor"(%{{.*}}, %[[V]]) {{.*}} :
+// CHECK: sched.free %[[V]]{{.*}} when last
 func.func @step(%w: !shard {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true},
                 %x: !x {plan.kind = #plan.kind<input>, plan.names = ["x"]},
                 %sum: !sum {plan.kind = #plan.kind<accumulator>, plan.names = ["sum"]},

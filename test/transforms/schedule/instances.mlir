@@ -13,15 +13,15 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK-SAME: time <compute = 40000, communication = 5001>
 // CHECK: %[[W:.*]] = sched.parameter ["w"]
 // CHECK: %[[SUM:.*]] = sched.state "sum"
-// CHECK: %[[G:.*]] = sched.compute "aten.cos.default"({{.*}} on @compute{{.*}} :
-// CHECK: %[[LONG:.*]] = sched.compute "aten.exp.default"({{.*}} on @compute when last{{.*}} :
-// CHECK: %[[S:.*]] = sched.compute "meshplan.accumulate"(%[[SUM]], %[[G]]) {{.*}} overwrites [0] on @compute{{.*}} :
-// CHECK: sched.free %[[G]] on @compute{{.*}} :
-// CHECK: %[[T:.*]] = sched.start all_reduce %[[S]] over @dp on @communication.dp sequence 0 when last{{.*}} :
-// CHECK: %[[R:.*]] = sched.wait %[[T]] on @compute when last{{.*}} :
+// CHECK: %[[G:.*]] = sched.compute "aten.cos.default"({{.*}}{{.*}} :
+// CHECK: %[[LONG:.*]] = sched.compute "aten.exp.default"({{.*}} when last{{.*}} :
+// CHECK: %[[S:.*]] = sched.compute "meshplan.accumulate"(%[[SUM]], %[[G]]) {{.*}} overwrites [0]{{.*}} :
+// CHECK: sched.free %[[G]]{{.*}} :
+// CHECK: %[[T:.*]] = sched.start all_reduce %[[S]] over @dp sequence 0 when last{{.*}} :
+// CHECK: %[[R:.*]] = sched.wait %[[T]] when last{{.*}} :
 // CHECK: sched.gradient %[[R]] of %[[W]]
-// CHECK: %[[N:.*]] = sched.compute "meshplan.sgd"({{.*}} on @compute when last{{.*}} :
-// CHECK: sched.free %[[R]] on @compute when last{{.*}} :
+// CHECK: %[[N:.*]] = sched.compute "meshplan.sgd"({{.*}} when last{{.*}} :
+// CHECK: sched.free %[[R]] when last{{.*}} :
 // CHECK: sched.output "unread" %[[LONG]]
 // CHECK: sched.update %[[N]] to %[[W]]
 // CHECK: sched.update %[[S]] to %[[SUM]]

@@ -15,9 +15,9 @@ func.func @overlap(%x: tensor<4xf32, #partial> {plan.kind = #plan.kind<input>, p
   // CHECK-NEXT: %[[T:.*]] = sched.start all_reduce %[[A]]
   // CHECK-NEXT: %[[B:.*]] = sched.compute "aten.relu.default"
   // CHECK-NEXT: %[[R:.*]] = sched.wait %[[T]]
-  // CHECK-NEXT: sched.free %[[A]] on
+  // CHECK-NEXT: sched.free %[[A]] :
   // CHECK-NEXT: %[[C:.*]] = sched.compute "aten.add.Tensor"(%[[B]], %[[R]])
-  // CHECK-NEXT: sched.free %[[B]], %[[R]] on
+  // CHECK-NEXT: sched.free %[[B]], %[[R]] :
   // CHECK-NEXT: sched.output "0" %[[C]]
   %a = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} : (tensor<4xf32, #partial>) -> tensor<4xf32, #partial>
   %b = plan.call "aten.relu.default"(%y) {self = #base.operand<0>} : (tensor<4xf32, #none>) -> tensor<4xf32, #none>
@@ -42,11 +42,11 @@ func.func @views(%x: tensor<100xf32, #none> {plan.kind = #plan.kind<input>, plan
     -> (tensor<4x25xf32, #plan.sharding<[{}, {}]>>, tensor<100xf32, #none>) {
   // CHECK: %[[A:.*]] = sched.compute "aten.relu.default"
   // CHECK-NEXT: %[[U:.*]] = sched.compute "aten.neg.default"
-  // CHECK-NEXT: sched.free %[[U]] on
+  // CHECK-NEXT: sched.free %[[U]] :
   // CHECK-NEXT: %[[V:.*]] = sched.compute "aten.view.default"(%[[A]])
-  // CHECK-NEXT: sched.free %[[A]] on
+  // CHECK-NEXT: sched.free %[[A]] :
   // CHECK-NEXT: %[[E:.*]] = sched.compute "aten.exp.default"(%[[V]])
-  // CHECK-NEXT: sched.free %[[V]] on
+  // CHECK-NEXT: sched.free %[[V]] :
   // CHECK-NEXT: sched.output "0" %[[E]]
   // CHECK-NEXT: sched.output "1" %{{.*}} : <[100], f32>
   %a = plan.call "aten.relu.default"(%x) {self = #base.operand<0>} : (tensor<100xf32, #none>) -> tensor<100xf32, #none>

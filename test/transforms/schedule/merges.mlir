@@ -13,7 +13,7 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK: %[[GC:.*]] = sched.input "c"
 func.func @limited(%a: !addend {plan.kind = #plan.kind<input>, plan.names = ["a"]}, %b: !addend {plan.kind = #plan.kind<input>, plan.names = ["b"]},
                    %c: !addend {plan.kind = #plan.kind<input>, plan.names = ["c"]}) -> (!whole {plan.name = "a"}, !whole {plan.name = "b"}, !whole {plan.name = "c"}) {
-  // CHECK: %[[P:.*]] = sched.pack %[[GA]], %[[GB]] on @compute
+  // CHECK: %[[P:.*]] = sched.pack %[[GA]], %[[GB]]
   // CHECK: sched.start all_reduce %[[P]] over @dp
   // CHECK: %[[R:.*]]:2 = sched.unpack
   // CHECK: sched.output "a" %[[R]]#0

@@ -41,10 +41,10 @@ plan.mesh [#base.mesh_axis<"dp" = 2>]
 // CHECK-LABEL: sched.program @two
 func.func @two(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"]}, %b: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["b"]},
                %c: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["c"]}, %d: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["d"]}) {
-  // CHECK: sched.start all_gather %{{[0-9]+}} over @dp on @communication.dp sequence 0
-  // CHECK-NEXT: sched.start all_gather %{{[0-9]+}} over @dp on @communication.dp sequence 1
+  // CHECK: sched.start all_gather %{{[0-9]+}} over @dp sequence 0
+  // CHECK-NEXT: sched.start all_gather %{{[0-9]+}} over @dp sequence 1
   // CHECK-NEXT: %[[P:.*]] = sched.pack
-  // CHECK-NEXT: sched.start all_gather %[[P]] over @dp on @communication.dp sequence 2
+  // CHECK-NEXT: sched.start all_gather %[[P]] over @dp sequence 2
   // CHECK: sched.compute "aten.neg.default"
   // CHECK-NOT: sched.start
   %0 = plan.all_gather %a [#plan.axis<"dp">] {plan.prefetch = #plan.prefetch<unit = 0, ahead = 2>} : !flat -> !whole

@@ -6,8 +6,6 @@
 
 // CHECK: sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
 // CHECK-NEXT: sched.communicator @tp over [#sched.axis<1:(1)3>]
-// CHECK-NEXT: sched.stream @compute
-// CHECK-NEXT: sched.stream @communication
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
 
 // Rank 0 holds 10 of 28 hidden features (the last rank 9) and 4 of 8 rows. Parameters: 2 x 10 x 8 floats. The peak is at
@@ -27,22 +25,22 @@ func.func @forward(
   // CHECK-NEXT: %[[C:.*]] = sched.constant "ones" dense<1.000000e+00> : tensor<2x8xf32> : <[2, 8], f32>
   %ones = plan.constant "ones" dense<1.0> : tensor<2x8xf32> : tensor<2x8xf32, #plan.sharding<[{}, {}]>>
   // CHECK-NEXT: %[[H:.*]] = sched.compute "aten.linear.default"(%[[X]], %[[UP]])
-  // CHECK-SAME: {input = #base.operand<0>, weight = #base.operand<1>} in "up" on @compute
+  // CHECK-SAME: {input = #base.operand<0>, weight = #base.operand<1>} in "up"
   %h = plan.call "aten.linear.default"(%x, %up) {input = #base.operand<0>, weight = #base.operand<1>} in "up"
     : (tensor<8x8xf32, #rows>, tensor<28x8xf32, #plan.sharding<[{"tp"}, {}]>>)
     -> tensor<8x28xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
   // CHECK-NEXT: %[[R:.*]] = sched.compute "aten.relu.default"(%[[H]])
-  // CHECK-NEXT: sched.free %[[H]] on @compute
+  // CHECK-NEXT: sched.free %[[H]]
   %r = plan.call "aten.relu.default"(%h) {self = #base.operand<0>} in "act"
     : (tensor<8x28xf32, #plan.sharding<[{"dp"}, {"tp"}]>>) -> tensor<8x28xf32, #plan.sharding<[{"dp"}, {"tp"}]>>
   // CHECK-NEXT: %[[P:.*]] = sched.compute "aten.linear.default"(%[[R]], %[[DOWN]])
-  // CHECK-NEXT: sched.free %[[R]] on @compute
+  // CHECK-NEXT: sched.free %[[R]]
   %p = plan.call "aten.linear.default"(%r, %down) {input = #base.operand<0>, weight = #base.operand<1>} in "down"
     : (tensor<8x28xf32, #plan.sharding<[{"dp"}, {"tp"}]>>, tensor<8x28xf32, #plan.sharding<[{}, {"tp"}]>>)
     -> tensor<8x8xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>>
-  // CHECK-NEXT: %[[T:.*]] = sched.start all_reduce %[[P]] over @tp on @communication.tp sequence 0 because "rowwise tp"
-  // CHECK-NEXT: %[[Y:.*]] = sched.wait %[[T]] on @compute
-  // CHECK-NEXT: sched.free %[[P]] on @compute
+  // CHECK-NEXT: %[[T:.*]] = sched.start all_reduce %[[P]] over @tp sequence 0 because "rowwise tp"
+  // CHECK-NEXT: %[[Y:.*]] = sched.wait %[[T]]
+  // CHECK-NEXT: sched.free %[[P]]
   %y = plan.all_reduce %p [#plan.axis<"tp">] because "rowwise tp"
     : tensor<8x8xf32, #plan.sharding<[{"dp"}, {}], partial = sum {"tp"}>> -> tensor<8x8xf32, #rows>
   // CHECK-NEXT: sched.output "y" %[[Y]]

@@ -49,12 +49,6 @@ std::unique_ptr<artifact::CommunicatorT> makeCommunicator(const char *name, cons
   return make(std::move(communicator));
 }
 
-std::unique_ptr<artifact::StreamT> makeStream(const char *name) {
-  artifact::StreamT stream;
-  stream.name = name;
-  return make(std::move(stream));
-}
-
 template <typename Fill> std::unique_ptr<artifact::ArgT> makeArg(artifact::ArgKind kind, const Fill &fill) {
   artifact::ArgT arg;
   arg.kind = kind;
@@ -150,7 +144,6 @@ void addInstructions(artifact::ScheduleT &schedule) {
   append(schedule, makeWait(1));
   append(schedule, makeFree(part));
   forwardOf(schedule).instructions[linear]->origin = 0;
-  forwardOf(schedule).instructions[startSum]->stream = 1;
 }
 
 } // namespace
@@ -164,8 +157,6 @@ artifact::ScheduleT buildSchedule() {
   schedule.mesh.push_back(makeAxis("tp", 3));
   schedule.communicators.push_back(makeCommunicator("dp", dp));
   schedule.communicators.push_back(makeCommunicator("tp", tp));
-  schedule.streams.push_back(makeStream("compute"));
-  schedule.streams.push_back(makeStream("communication"));
   artifact::SourceT source;
   source.file = "test.plan";
   schedule.sources.push_back(make(std::move(source)));

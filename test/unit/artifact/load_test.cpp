@@ -62,6 +62,26 @@ TEST(LoadSchedule, AnotherFormatNamesBoth) {
   EXPECT_EQ(status.message(), path + ": format 10, this program reads format 9; help: compile the plan again");
 }
 
+/// In format 8, where the programs are now were the streams: tables of a name.
+TEST(LoadSchedule, AFormatOfOtherTablesIsNotCalledDamaged) {
+  flatbuffers::FlatBufferBuilder builder;
+  flatbuffers::Offset<flatbuffers::String> name = builder.CreateString("compute");
+  auto begin = builder.StartTable();
+  builder.AddOffset(artifact::Program::VT_NAME, name);
+  flatbuffers::Offset<flatbuffers::Table> stream(builder.EndTable(begin));
+  auto streams = builder.CreateVector(&stream, 1);
+  begin = builder.StartTable();
+  builder.AddElement<int32_t>(artifact::Schedule::VT_FORMAT, 8, 0);
+  builder.AddOffset(artifact::Schedule::VT_PROGRAMS, streams);
+  builder.Finish(flatbuffers::Offset<flatbuffers::Table>(builder.EndTable(begin)), artifact::ScheduleIdentifier());
+  std::vector<uint8_t> bytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
+  Checksum checksum = checksumOf(bytes);
+  bytes.insert(bytes.end(), checksum.begin(), checksum.end());
+  Status status = verifySchedule(std::as_bytes(std::span(bytes))).status();
+  EXPECT_EQ(status.code(), StatusCode::unsupported);
+  EXPECT_EQ(status.message(), "format 8, this program reads format 9; help: compile the plan again");
+}
+
 /// Files of format 1 had another identifier, and no checksum.
 TEST(LoadSchedule, AnOldFormatIsNotCalledDamaged) {
   size_t size;

@@ -23,8 +23,6 @@ void erase(ScheduleT &s, size_t index) {
 artifact::ComputeT &computeOf(ScheduleT &s) { return *instructionAt(s, linear).action.AsCompute(); }
 
 const WrongSchedule computeCases[] = {
-    {"StreamNegative", [](ScheduleT &s) { instructionAt(s, linear).stream = -1; }, "0]: stream -1 of 2"},
-    {"StreamOfNone", [](ScheduleT &s) { s.streams.clear(); }, "0]: stream 0 of 0"},
     {"OriginNegative", [](ScheduleT &s) { instructionAt(s, linear).origin = -2; }, "0]: origin -2 of 1"},
     {"OutputBesideTarget",
      [](ScheduleT &s) {
@@ -66,7 +64,6 @@ const WrongSchedule computeCases[] = {
     {"ArgBooleans", [](ScheduleT &s) { argOf(s, 6).bools = {true, false}; }, "0]: args[6]: 2 elements instead of one"},
     {"ArgDTypeTooLarge", [](ScheduleT &s) { argOf(s, 8).dtype = artifact::DType(10); },
      "0]: args[8]: dtype 10 does not exist"},
-    {"Stream", [](ScheduleT &s) { instructionAt(s, linear).stream = 2; }, "0]: stream 2 of 2"},
     {"Origin", [](ScheduleT &s) { instructionAt(s, linear).origin = 1; }, "0]: origin 1 of 1"},
     {"Target", [](ScheduleT &s) { instructionAt(s, linear).action.AsCompute()->target = ""; }, "0]: no target"},
     {"Output", [](ScheduleT &s) { instructionAt(s, linear).action.AsCompute()->outputs = {12}; },

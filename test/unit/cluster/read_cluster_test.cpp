@@ -63,6 +63,7 @@ TEST(ReadCluster, FewNumbersSuffice) {
   EXPECT_EQ(cluster->hostBytes, 1e10) << "memory of a CPU is that of its host";
   EXPECT_EQ(cluster->node.bytes, 1e9);
   EXPECT_EQ(cluster->overlap.compute, 1);
+  EXPECT_EQ(cluster->overlap.concurrent, 2) << "each has half of the rate";
 }
 
 TEST(ReadCluster, EveryKey) {
@@ -88,7 +89,7 @@ TEST(ReadCluster, EveryKey) {
               "host": {"latency_seconds": 3e-6, "bytes_per_second": 6e10}},
     "collectives": [{"kind": "all_reduce", "backend": "nccl", "link": "network", "ranks": 8, "bytes": [1e6],
                      "bytes_per_second": [1e10], "spread": 0.2}],
-    "overlap": {"compute_slowdown": 1.25, "communication_slowdown": 1.5, "concurrent_slowdown": 2}
+    "overlap": {"compute_slowdown": 1.25, "communication_slowdown": 1.5, "concurrent_slowdown": 1.25}
   })");
   ASSERT_TRUE(cluster);
   EXPECT_EQ(cluster->compute.launchSeconds, 1e-6);
@@ -108,7 +109,7 @@ TEST(ReadCluster, EveryKey) {
   EXPECT_TRUE(cluster->collectives[0].crosses);
   EXPECT_EQ(cluster->collectives[0].ranks, 8);
   EXPECT_EQ(cluster->overlap.communication, 1.5);
-  EXPECT_EQ(cluster->overlap.concurrent, 2);
+  EXPECT_EQ(cluster->overlap.concurrent, 1.25);
 }
 
 TEST(ReadCluster, UnknownKeys) {
@@ -208,6 +209,29 @@ TEST(ReadCluster, ACollectiveHasOneTable) {
   const std::string links = R"("links": {"node": {"bytes_per_second": 1e9}})";
   EXPECT_THAT(errorsOf(with(links, links + ", \"collectives\": [" + table + ", " + table + "]")),
               ElementsAre(HasSubstr("a second table of 'all_reduce' among 2 ranks with mpi")));
+}
+
+TEST(ReadCluster, ACollectiveIsOfABackendOfTheDevicesAndHasSeveralRanks) {
+  const std::string links = R"("links": {"node": {"bytes_per_second": 1e9}})";
+  auto table = [](const std::string &backend, const std::string &ranks) {
+    return R"(, "collectives": [{"kind": "all_reduce", "backend": ")" + backend + R"(", "link": "node", "ranks": )" +
+           ranks + R"(, "bytes": [1], "bytes_per_second": [1e9]}])";
+  };
+  EXPECT_THAT(errorsOf(with(links, links + table("nccl", "2"))),
+              ElementsAre("7:99: 'backend' is 'nccl', and the devices are cpu: it must be 'threads' or 'mpi'"));
+  EXPECT_THAT(errorsOf(with("cpu", "cuda", with(links, links + table("mpi", "2")))),
+              testing::Contains("7:99: 'backend' is 'mpi', and the devices are cuda: it must be 'nccl'"));
+  EXPECT_THAT(errorsOf(with("cpu", "gpu", with(links, links + table("nccl", "2")))),
+              ElementsAre(HasSubstr("'kind' is 'gpu'")));
+  EXPECT_THAT(errorsOf(with(links, links + table("threads", "1"))),
+              ElementsAre("7:135: 'ranks' is 1, must be at least 2: a single rank sends nothing"));
+}
+
+TEST(ReadCluster, ACpuHasNoLinkToItsHost) {
+  EXPECT_THAT(
+      errorsOf(with("\"bytes_per_second\": 1e9}", "\"bytes_per_second\": 1e9}, \"host\": {\"bytes_per_second\": 1e9}")),
+      ElementsAre("7:56: 'links' has 'host', and the devices are cpu, whose memory is that of the host; help: "
+                  "leave it out; copies take the rate of \"host\": {\"bytes_per_second\": ...}"));
 }
 
 TEST(ReadCluster, AnAccessBelongsToATableByBytes) {

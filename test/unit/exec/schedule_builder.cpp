@@ -16,7 +16,6 @@ ScheduleBuilder::ScheduleBuilder(std::vector<std::pair<std::string, int64_t>> me
     axis.name = name;
     axis.size = size;
   }
-  table.streams.emplace_back(std::make_unique<artifact::StreamT>())->name = "compute";
   table.programs.emplace_back(std::make_unique<artifact::ProgramT>())->name = "forward";
 }
 

@@ -18,15 +18,15 @@ sched.program @forward memory <parameters = 164, constants = 8, inputs = 8, peak
   %v = sched.parameter ["layers.1.up.weight"] : <[6, 6 over {0:(1)2}], bf16>
   %c = sched.constant "c" dense<1> : tensor<2xi32> : <[2], i32>
   %x = sched.input "x" : <[3 over {0:(1)2}], f32>
-  %g = sched.start all_gather %w dim 0 over @tp on @communication sequence 0 because "colwise tp"
+  %g = sched.start all_gather %w dim 0 over @tp sequence 0 because "colwise tp"
     : !sched.tensor<[10 over {1:(1)3}, 8], f32> -> <!sched.tensor<[10, 8], f32>> loc("a.plan":7:2)
-  %h = sched.wait %g on @compute : !sched.token<!sched.tensor<[10, 8], f32>>
-  %i = sched.start all_gather %w dim 0 over @tp on @communication sequence 1 because "colwise tp"
+  %h = sched.wait %g : !sched.token<!sched.tensor<[10, 8], f32>>
+  %i = sched.start all_gather %w dim 0 over @tp sequence 1 because "colwise tp"
     : !sched.tensor<[10 over {1:(1)3}, 8], f32> -> <!sched.tensor<[10, 8], f32>> loc("a.plan":7:2)
-  %j = sched.wait %i on @compute : !sched.token<!sched.tensor<[10, 8], f32>>
-  %k = sched.start all_gather %v dim 1 over @dp on @communication sequence 2 because "data dp"
+  %j = sched.wait %i : !sched.token<!sched.tensor<[10, 8], f32>>
+  %k = sched.start all_gather %v dim 1 over @dp sequence 2 because "data dp"
     : !sched.tensor<[6, 6 over {0:(1)2}], bf16> -> <!sched.tensor<[6, 6], bf16>> loc("a.plan":5:1)
-  %l = sched.wait %k on @compute : !sched.token<!sched.tensor<[6, 6], bf16>>
+  %l = sched.wait %k : !sched.token<!sched.tensor<[6, 6], bf16>>
   sched.output "h" %h : <[10, 8], f32>
   sched.output "j" %j : <[10, 8], f32>
   sched.output "l" %l : <[6, 6], bf16>
@@ -183,19 +183,19 @@ TEST(BuildReport, MicrobatchesCountAsOftenAsTheyRun) {
   SchedModule module(schedHead + R"(
 sched.program @count0 role <microbatch> {
   %x = sched.input "x" : <[12], f32>
-  %y = sched.compute "vjp.op"(%x) {self = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %y on @compute : !sched.tensor<[12], f32>
+  %y = sched.compute "vjp.op"(%x) {self = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %y : !sched.tensor<[12], f32>
 }
 sched.program @step role <step> timeline [#base.instance<@count0, 0>, #base.instance<@count0, 1>, #base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>, #base.instance<@step, 3>] {
   %x = sched.input "x" : <[12], f32, partial = sum {1:(1)3}>
-  %t = sched.start all_reduce %x over @tp on @communication sequence 0 : !sched.tensor<[12], f32, partial = sum {1:(1)3}> -> <!sched.tensor<[12], f32>>
-  %r = sched.wait %t on @compute : !sched.token<!sched.tensor<[12], f32>>
-  %u = sched.start all_reduce %x over @tp on @communication sequence 1 when last : !sched.tensor<[12], f32, partial = sum {1:(1)3}> -> <!sched.tensor<[12], f32>>
-  %s = sched.wait %u on @compute when last : !sched.token<!sched.tensor<[12], f32>>
-  %y = sched.compute "vjp.op"(%r) {self = #base.operand<0>} on @compute : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  %z = sched.compute "vjp.op"(%s) {self = #base.operand<0>} on @compute when last : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
-  sched.free %r, %y on @compute : !sched.tensor<[12], f32>, !sched.tensor<[12], f32>
-  sched.free %s, %z on @compute when last : !sched.tensor<[12], f32>, !sched.tensor<[12], f32>
+  %t = sched.start all_reduce %x over @tp sequence 0 : !sched.tensor<[12], f32, partial = sum {1:(1)3}> -> <!sched.tensor<[12], f32>>
+  %r = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
+  %u = sched.start all_reduce %x over @tp sequence 1 when last : !sched.tensor<[12], f32, partial = sum {1:(1)3}> -> <!sched.tensor<[12], f32>>
+  %s = sched.wait %u when last : !sched.token<!sched.tensor<[12], f32>>
+  %y = sched.compute "vjp.op"(%r) {self = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  %z = sched.compute "vjp.op"(%s) {self = #base.operand<0>} when last : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %r, %y : !sched.tensor<[12], f32>, !sched.tensor<[12], f32>
+  sched.free %s, %z when last : !sched.tensor<[12], f32>, !sched.tensor<[12], f32>
 }
 )");
   auto report = buildReport(module.get(), "step");
@@ -263,11 +263,11 @@ TEST(BuildReport, CountsOperatorsThatRunAgain) {
   Report report = reportOf(schedHead + R"(
 sched.program @forward {
   %x = sched.input "x" : <[4], f32>
-  %a = sched.compute "vjp.aten.atan.default"(%x, %x) {self = #base.operand<0>, gradients = [#base.operand<1>], of = "self"} on @compute
+  %a = sched.compute "vjp.aten.atan.default"(%x, %x) {self = #base.operand<0>, gradients = [#base.operand<1>], of = "self"}
     : (!sched.tensor<[4], f32>, !sched.tensor<[4], f32>) -> !sched.tensor<[4], f32>
-  %b = sched.compute "vjp.aten.atan.default"(%x, %a) {self = #base.operand<0>, gradients = [#base.operand<1>], of = "self"} on @compute
+  %b = sched.compute "vjp.aten.atan.default"(%x, %a) {self = #base.operand<0>, gradients = [#base.operand<1>], of = "self"}
     : (!sched.tensor<[4], f32>, !sched.tensor<[4], f32>) -> !sched.tensor<[4], f32>
-  %c = sched.compute "aten.relu.default"(%b) {self = #base.operand<0>} on @compute
+  %c = sched.compute "aten.relu.default"(%b) {self = #base.operand<0>}
     : (!sched.tensor<[4], f32>) -> !sched.tensor<[4], f32>
   sched.output "a" %a : <[4], f32>
   sched.output "b" %b : <[4], f32>

@@ -52,13 +52,11 @@ TEST(Traffic, OfCoalescedTensorsIsThatOfTheirSum) {
     to += comma + "<[], f32>";
     outputs += "sched.output \"y" + std::to_string(i) + "\" %y#" + std::to_string(i) + " : <[], f32>\n";
   }
-  SchedModule owner(schedHead + "sched.program @forward {\n" + inputs + "%p = sched.pack " + operands +
-                    " on @compute : !sched.packed<" + from +
-                    ">\n%t = sched.start all_reduce %p over @tp on @communication sequence 0 : !sched.packed<" + from +
-                    "> -> <!sched.packed<" + to + ">>\n%r = sched.wait %t on @compute : !sched.token<!sched.packed<" +
-                    to + ">>\n%y:6 = sched.unpack %r on @compute : !sched.packed<" + to +
-                    ">\nsched.free %p, %r on @compute : !sched.packed<" + from + ">, !sched.packed<" + to + ">\n" +
-                    outputs + "}");
+  SchedModule owner(
+      schedHead + "sched.program @forward {\n" + inputs + "%p = sched.pack " + operands + " : !sched.packed<" + from +
+      ">\n%t = sched.start all_reduce %p over @tp sequence 0 : !sched.packed<" + from + "> -> <!sched.packed<" + to +
+      ">>\n%r = sched.wait %t : !sched.token<!sched.packed<" + to + ">>\n%y:6 = sched.unpack %r : !sched.packed<" + to +
+      ">\nsched.free %p, %r : !sched.packed<" + from + ">, !sched.packed<" + to + ">\n" + outputs + "}");
   ASSERT_THAT(owner.messages, testing::IsEmpty());
   bool isFound = false;
   owner.get().walk([&](sched::StartOp start) {

@@ -25,7 +25,7 @@ protected:
   const scheduling::Problem &problemOf(StringRef text) {
     readOnMesh(2, 2, text);
     LayoutTable layouts(mesh());
-    communicators = CommunicatorTable(mesh());
+    communicators = CommunicatorTable();
     projected = *project(function(), clusterOfPreset(*findClusterPreset("cpu")), layouts, communicators);
     llvm::Error error = projected.problem.check();
     EXPECT_FALSE(static_cast<bool>(error)) << llvm::toString(std::move(error));
@@ -53,7 +53,7 @@ protected:
   }
 
   ProjectedFunction projected;
-  CommunicatorTable communicators{plan::MeshOp()};
+  CommunicatorTable communicators;
 
 private:
   /// "5x3 {}, {\"tp\"}" as a type; the text after "]" is kept.
@@ -132,7 +132,6 @@ func.func @f(%w: !x {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}) -> 
   for (const scheduling::Buffer &buffer : problem.buffers)
     isOnHost.push_back(buffer.memory == scheduling::Memory::host);
   EXPECT_THAT(isOnHost, ElementsAre(false, true, true, false));
-  EXPECT_THAT(communicators.streams(), ElementsAre("compute", "copies.to_device", "copies.to_host"));
 }
 
 TEST_F(ProjectFunction, CollectivesRunBesideWhatIsComputed) {
@@ -179,13 +178,16 @@ func.func @f(%x: !whole) -> !whole {
   EXPECT_EQ(projected.problem.lanes.size(), 1u);
 }
 
-TEST_F(ProjectFunction, StreamsAreNamedApartFromCommunicators) {
-  readModule("plan.mesh [#base.mesh_axis<\"compute\" = 2>, #base.mesh_axis<\"communication\" = 2>]");
+TEST_F(ProjectFunction, CollectivesAtTheSameTimeAreAsSlowAsTheClusterSays) {
+  readOnMesh(2, 2, "func.func @f() {\n  return\n}");
   LayoutTable layouts(mesh());
-  CommunicatorTable table(mesh());
-  table.get(attribute<ArrayAttr>("[#plan.axis<\"compute\">]"), layouts);
-  EXPECT_EQ(table.computeStream(), "compute_");
-  EXPECT_EQ(table.streamOf(0), "communication_.compute");
+  Cluster cluster = clusterOfPreset(*findClusterPreset("cpu"));
+  cluster.overlap.concurrent = 1.6;
+  std::vector<int64_t> shared;
+  for (const scheduling::Link &link : project(function(), cluster, layouts, communicators)->problem.links)
+    shared.push_back(link.sharedRate);
+  // Two of them move twice the bytes in 1.6 times the time of one. Copies have a link for each direction.
+  EXPECT_THAT(shared, ElementsAre(1250, 1250, 1000, 1000));
 }
 
 TEST_F(ProjectFunction, EachListOfAxesHasOneCommunicator) {

@@ -50,10 +50,8 @@ TEST(Check, K2TimesAndRates) {
               p.operations[1].transfers = {{0, -1}};
             }),
             "K2: operation 'reduce' has a transfer of -1, must be 0 to 1000000000000000000");
-  EXPECT_EQ(checkAfter([](Problem &p) { p.operations[0].cores = 500; }),
-            "K2: operation 'linear' has a number of cores of 500, must be 0 to 0");
-  EXPECT_EQ(checkAfter([](Problem &p) { p.cores = -1; }),
-            "K2: the number of cores is -1, must be 0 to 1000000000000000000");
+  EXPECT_EQ(checkAfter([](Problem &p) { p.links = {{"wire", 1, 0}}; }),
+            "K2: link 'wire' has the shared rate 0, must be 1 to 1000000");
   EXPECT_EQ(checkAfter([](Problem &p) { p.overlapSpeed.compute = 0; }),
             "K2: the speed of overlapped computing is 0, must be 1 to 1000");
   EXPECT_EQ(checkAfter([](Problem &p) { p.overlapSpeed.transfer = 1001; }),

@@ -159,17 +159,33 @@ wait one
   EXPECT_THAT(times.exposed, ElementsAre(35, 0));
 }
 
-TEST(Simulate, ComputingAndTransfersShareCores) {
-  Timeline times = timesOf(R"(cores 2000
-operation one on tp over tp cores 1000 moves wire 60000
-operation a on compute cores 2000 duration 30000
+// One transfer does not fill the link: two take 4/3 times as long as one, as a calibration may find.
+TEST(Simulate, SeveralTransfersHaveMoreOfALinkThanOne) {
+  Timeline times = timesOf(R"(link bus 1000000000 shared 1500
+operation one on tp over tp moves bus 90000
+operation other on dp over dp moves bus 60000
 start one
-run a
+start other
 wait one
+wait other
 )");
-  // Two thirds of the speed each: `a` is over at 45000, when the transfer has moved 30000 bytes.
-  EXPECT_NEAR(times.operations[1].end, 45000, 2);
-  EXPECT_NEAR(times.operations[0].end, 75000, 2);
+  EXPECT_NEAR(times.operations[1].end, 80000, 2);
+  EXPECT_NEAR(times.operations[0].end, 110000, 2) << "30000 bytes alone";
+}
+
+// Or several hinder each other.
+TEST(Simulate, SeveralTransfersHaveLessOfALinkThanOne) {
+  std::string link = "link bus 1000000000 shared 800\n";
+  std::string one = "operation one on tp over tp moves bus 80000\n";
+  Timeline times = timesOf(link + one + R"(operation other on dp over dp moves bus 40000
+start one
+start other
+wait one
+wait other
+)");
+  EXPECT_NEAR(times.operations[1].end, 100000, 2);
+  EXPECT_NEAR(times.operations[0].end, 140000, 2);
+  EXPECT_EQ(timesOf(link + one + "start one\nwait one\n").makespan, 80000) << "one alone";
 }
 
 TEST(Simulate, TheHostIssuesOneByOne) {
@@ -213,6 +229,7 @@ TEST(Simulate, EveryMomentIsComputingExposedOrWaitingForTheHost) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     Problem problem = randomProblem(seed);
     problem.issueTime = seed % 3;
+    problem.links[0].sharedRate = 600 + seed % 7 * 200;
     problem.hostComputes = seed % 2;
     problem.overlapSpeed = {1000 - seed % 2 * 200, 1000 - seed % 5 * 100};
     llvm::Expected<Solution> solution = programOrder(problem);

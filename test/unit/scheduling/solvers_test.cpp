@@ -79,6 +79,8 @@ TEST(Exact, IsTheLeastOfAllLists) {
       continue;
     if (seed % 2)
       problem.memoryLimit = serialPeak(problem);
+    for (Link &link : problem.links)
+      link.sharedRate = seed % 3 == 0 ? 1000 : seed % 3 == 1 ? 1600 : 700;
     uint64_t nodes = 0;
     std::optional<int64_t> exact = exactMakespan(problem, 1'000'000, 1'000'000, nodes);
     EXPECT_EQ(exact, enumeratedMakespan(problem)) << "seed " << seed;

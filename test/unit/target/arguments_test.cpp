@@ -14,7 +14,7 @@ sched.program @f {
   %x = sched.input "x" : <[8 over {0:(1)2}], f32>
   %w = sched.input "w" : <[8 over {0:(1)2}], f32>
   %y = sched.compute "aten.op"(%x, %w) {a = )" +
-         argument + R"(, x = [#base.operand<0>, #base.operand<1>]} on @compute
+         argument + R"(, x = [#base.operand<0>, #base.operand<1>]}
     : (!sched.tensor<[8 over {0:(1)2}], f32>, !sched.tensor<[8 over {0:(1)2}], f32>) -> !sched.tensor<[8], f32>
   sched.output "y" %y : <[8], f32>
 })";

@@ -127,7 +127,7 @@ TEST_F(DescribeProgram, ArgumentsOfEveryKind) {
   EXPECT_THAT(
       lines(),
       ElementsAre("program p",
-                  "s0:  = op(a=none, v3, [v1, none], 7, [extent(v2, 1), 5 + offset(v2, 0) + -3 * "
+                  "= op(a=none, v3, [v1, none], 7, [extent(v2, 1), 5 + offset(v2, 0) + -3 * "
                   "extent(v2, 0), 2 * offset(v0, 0)], 0.10000000000000001, [1, -2.5], true, "
                   "[false, true], 'floor', bf16, [7, 3 * offset(v2, 0) + 2 * microbatch * extent(v2, 0)], empty=[])"));
 }
@@ -141,7 +141,7 @@ TEST_F(DescribeProgram, StepsOfEveryKind) {
   start.from_dim = 1;
   start.dim = 0;
   start.sequence = 5;
-  instruction(start).stream = 1;
+  instruction(start);
   start.kind = CollectiveKind::reduce_scatter;
   start.from_dim = -1;
   start.reduction = Reduction::sum;
@@ -161,10 +161,10 @@ TEST_F(DescribeProgram, StepsOfEveryKind) {
   FreeT free;
   free.values = {0, 3};
   instruction(free);
-  EXPECT_THAT(lines(), ElementsAre("program p", "s1: v0 f32[4] = start 5 all_to_all v0 from 1 dim 0 over tp",
-                                   "s0: v0 f32[4] = start 5 reduce_scatter v0 dim 0 sum over tp  origin 2",
-                                   "s0: wait 5", "s0: v0 f32[4] = slice v0", "s0: v0 f32[4] = copy 6 v3",
-                                   "s0: v0 f32[4] = copy 6 v3 into v2", "s0: free v0, v3"));
+  EXPECT_THAT(lines(), ElementsAre("program p", "v0 f32[4] = start 5 all_to_all v0 from 1 dim 0 over tp",
+                                   "v0 f32[4] = start 5 reduce_scatter v0 dim 0 sum over tp  origin 2", "wait 5",
+                                   "v0 f32[4] = slice v0", "v0 f32[4] = copy 6 v3", "v0 f32[4] = copy 6 v3 into v2",
+                                   "free v0, v3"));
 }
 
 TEST_F(DescribeProgram, ParametersConstantsAndMemory) {
@@ -211,11 +211,10 @@ TEST_F(DescribeProgram, BuffersAndWhatIsPutIntoThem) {
   unpack.outputs = {1};
   unpack.targets = {0};
   instruction(std::move(unpack));
-  EXPECT_THAT(lines(),
-              ElementsAre("program p", "accumulator v0 f32[8] 'a.gradient' scratch",
-                          "buffer 'gradients from a' of v0 registered", "s0: v2 f32 packed(v0) = pack v0 in place",
-                          "s0: v3 f32 packed(v1) = start 0 all_reduce v2 into v2 sum over #7",
-                          "s0: v1 f32[8] = unpack v3 into v0"));
+  EXPECT_THAT(lines(), ElementsAre("program p", "accumulator v0 f32[8] 'a.gradient' scratch",
+                                   "buffer 'gradients from a' of v0 registered", "v2 f32 packed(v0) = pack v0 in place",
+                                   "v3 f32 packed(v1) = start 0 all_reduce v2 into v2 sum over #7",
+                                   "v1 f32[8] = unpack v3 into v0"));
 }
 
 TEST_F(DescribeProgram, DevicesReplaceTheMesh) {
@@ -241,7 +240,7 @@ TEST_F(DescribeProgram, IndicesThatAreOutOfRangeArePrintedAsTheyAre) {
   instruction(slice);
   instruction(WaitT());
   EXPECT_THAT(lines(), ElementsAre("program p", "input v0 f32[8 over #7:(1)2, #-1:(2)3] ''",
-                                   "s0: v-4 = start 0 all_gather v99 over #3", "s0: v1 = slice v0", "s0: wait 0"));
+                                   "v-4 = start 0 all_gather v99 over #3", "v1 = slice v0", "wait 0"));
 }
 
 TEST_F(DescribeProgram, APartOfAnAxisHasItsDigit) {

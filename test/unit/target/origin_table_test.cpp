@@ -47,32 +47,30 @@ protected:
 };
 
 TEST_F(OriginTableTest, AStepHasAStatementAModuleBothOrNone) {
-  EXPECT_THAT(origins({"on @compute : () -> () loc(unknown)", "in \"m\" on @compute : () -> () loc(\"model.py\":1:2)",
-                       "on @compute {cause = \"rowwise tp\"} : () -> () loc(\"a.plan\":3:4)",
-                       "in \"m\" on @compute : () -> () loc(fused[\"model.py\":1:2, \"a.plan\":3:4])"}),
+  EXPECT_THAT(origins({": () -> () loc(unknown)", "in \"m\" : () -> () loc(\"model.py\":1:2)",
+                       "{cause = \"rowwise tp\"} : () -> () loc(\"a.plan\":3:4)",
+                       "in \"m\" : () -> () loc(fused[\"model.py\":1:2, \"a.plan\":3:4])"}),
               ElementsAre("-", "0:  | m", "1: a.plan:3:4 rowwise tp | ", "2: a.plan:3:4  | m"));
 }
 
 TEST_F(OriginTableTest, AStatementIsARangeInAFileOfAnyName) {
-  EXPECT_THAT(origins({"on @compute : () -> () loc(\"layout.txt\":3:4 to :9)"}), ElementsAre("0: layout.txt:3:4  | "));
+  EXPECT_THAT(origins({": () -> () loc(\"layout.txt\":3:4 to :9)"}), ElementsAre("0: layout.txt:3:4  | "));
 }
 
 TEST_F(OriginTableTest, AFileIsNamedWithoutItsFolder) {
-  EXPECT_THAT(origins({"on @compute : () -> () loc(\"../plans/a.plan\":3:4)"}), ElementsAre("0: a.plan:3:4  | "));
+  EXPECT_THAT(origins({": () -> () loc(\"../plans/a.plan\":3:4)"}), ElementsAre("0: a.plan:3:4  | "));
 }
 
 TEST_F(OriginTableTest, WhatIsTheSameIsOneEntry) {
-  EXPECT_THAT(origins({"in \"m\" on @compute : () -> () loc(\"a.plan\":3:4)",
-                       "in \"m\" on @compute : () -> () loc(\"a.plan\":3:4)",
-                       "in \"n\" on @compute : () -> () loc(\"a.plan\":3:4)",
-                       "in \"m\" on @compute : () -> () loc(\"a.plan\":3:5)"}),
+  EXPECT_THAT(origins({"in \"m\" : () -> () loc(\"a.plan\":3:4)", "in \"m\" : () -> () loc(\"a.plan\":3:4)",
+                       "in \"n\" : () -> () loc(\"a.plan\":3:4)", "in \"m\" : () -> () loc(\"a.plan\":3:5)"}),
               ElementsAre("0: a.plan:3:4  | m", "0: a.plan:3:4  | m", "1: a.plan:3:4  | n", "2: a.plan:3:5  | m"));
   EXPECT_EQ(sources, 2u);
 }
 
 TEST_F(OriginTableTest, AStatementWithAnotherTextIsAnother) {
-  EXPECT_THAT(origins({"on @compute {cause = \"colwise tp\"} : () -> () loc(\"a.plan\":3:4)",
-                       "on @compute {cause = \"rowwise tp\"} : () -> () loc(\"a.plan\":3:4)"}),
+  EXPECT_THAT(origins({"{cause = \"colwise tp\"} : () -> () loc(\"a.plan\":3:4)",
+                       "{cause = \"rowwise tp\"} : () -> () loc(\"a.plan\":3:4)"}),
               ElementsAre("0: a.plan:3:4 colwise tp | ", "1: a.plan:3:4 rowwise tp | "));
 }
 

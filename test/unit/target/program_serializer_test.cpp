@@ -10,16 +10,14 @@ using testing::IsEmpty;
 
 namespace {
 
-/// The table of the first program of a module, whose streams are 3 and 4 and whose communicators start at 5.
+/// The table of the first program of a module, whose communicators start at 5.
 class ProgramSerializer : public testing::Test {
 protected:
   std::unique_ptr<artifact::ProgramT> serialize(const std::string &text) {
     module.emplace(text);
     EXPECT_TRUE(module->get()) << testing::PrintToString(module->messages);
     ModuleTables tables;
-    int32_t number = 3;
-    for (const char *stream : {"compute", "communication"})
-      tables.streams[stream] = number++;
+    int32_t number = 5;
     for (const char *communicator : {"tp", "dp", "dp_tp"})
       tables.communicators[communicator] = number++;
     auto table = serializeProgram(*module->get().getOps<sched::ProgramOp>().begin(), tables);
@@ -173,8 +171,6 @@ TEST_F(ProgramSerializer, EveryCollectiveHasItsDimsAndItsReduction) {
     EXPECT_EQ(start.reduction, c.reduction) << c.step;
     EXPECT_EQ(start.input, 0);
     EXPECT_EQ(start.output, 1);
-    EXPECT_EQ(table->instructions[0]->stream, 4) << "communication";
-    EXPECT_EQ(table->instructions[1]->stream, 3) << "compute";
     EXPECT_EQ(table->instructions[1]->origin, table->instructions[0]->origin);
     EXPECT_EQ(shared.sources.at(shared.origins.at(table->instructions[0]->origin)->plan)->line, 3);
   }
@@ -183,18 +179,18 @@ TEST_F(ProgramSerializer, EveryCollectiveHasItsDimsAndItsReduction) {
 const std::string overlapped = R"(
   %x = sched.input "x" : <[6 over {0:(1)2}], f32>
   %w = sched.input "w" : <[6 over {1:(1)3}], f32>
-  %s = sched.start all_gather %x dim 0 over @dp on @communication sequence 0
+  %s = sched.start all_gather %x dim 0 over @dp sequence 0
     : !sched.tensor<[6 over {0:(1)2}], f32> -> <!sched.tensor<[6], f32>>
-  %t = sched.start all_gather %w dim 0 over @tp on @communication sequence 1
+  %t = sched.start all_gather %w dim 0 over @tp sequence 1
     : !sched.tensor<[6 over {1:(1)3}], f32> -> <!sched.tensor<[6], f32>>
-  %n = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>} on @compute
+  %n = sched.compute "aten.neg.default"(%x) {self = #base.operand<0>}
     : (!sched.tensor<[6 over {0:(1)2}], f32>) -> !sched.tensor<[6 over {0:(1)2}], f32>
-  %m = sched.compute "aten.neg.default"(%n) {self = #base.operand<0>} on @compute
+  %m = sched.compute "aten.neg.default"(%n) {self = #base.operand<0>}
     : (!sched.tensor<[6 over {0:(1)2}], f32>) -> !sched.tensor<[6 over {0:(1)2}], f32>
-  %b = sched.wait %t on @compute : !sched.token<!sched.tensor<[6], f32>>
-  %a = sched.wait %s on @compute : !sched.token<!sched.tensor<[6], f32>>
-  %h = sched.slice %b on @compute : <[6], f32> -> <[6 over {0:(1)2}], f32>
-  sched.free %n, %m on @compute : !sched.tensor<[6 over {0:(1)2}], f32>, !sched.tensor<[6 over {0:(1)2}], f32>
+  %b = sched.wait %t : !sched.token<!sched.tensor<[6], f32>>
+  %a = sched.wait %s : !sched.token<!sched.tensor<[6], f32>>
+  %h = sched.slice %b : <[6], f32> -> <[6 over {0:(1)2}], f32>
+  sched.free %n, %m : !sched.tensor<[6 over {0:(1)2}], f32>, !sched.tensor<[6 over {0:(1)2}], f32>
   sched.output "a" %a : <[6], f32>
   sched.output "h" %h : <[6 over {0:(1)2}], f32>
   sched.output "b" %b : <[6], f32>
@@ -223,11 +219,11 @@ TEST_F(ProgramSerializer, BuffersHoldValuesThatCollectivesArePutInto) {
   %a = sched.state "a.gradient" scratch : <[8], f32, partial = sum {0:(1)2}>
   %b = sched.state "b.sum" : <[4], f32, partial = sum {0:(1)2}>
   sched.buffer "gradients" %b, %a registered : !sched.tensor<[4], f32, partial = sum {0:(1)2}>, !sched.tensor<[8], f32, partial = sum {0:(1)2}>
-  %p = sched.pack %b, %a in_place on @compute : !sched.packed<<[4], f32, partial = sum {0:(1)2}>, <[8], f32, partial = sum {0:(1)2}>>
-  %t = sched.start all_reduce %p over @dp on @communication sequence 0 : !sched.packed<<[4], f32, partial = sum {0:(1)2}>, <[8], f32, partial = sum {0:(1)2}>> -> <!sched.packed<<[4], f32>, <[8], f32>>> into %p : !sched.packed<<[4], f32, partial = sum {0:(1)2}>, <[8], f32, partial = sum {0:(1)2}>>
-  %w = sched.wait %t on @compute : !sched.token<!sched.packed<<[4], f32>, <[8], f32>>>
-  %r:2 = sched.unpack %w in_place on @compute : !sched.packed<<[4], f32>, <[8], f32>>
-  sched.free %p, %w on @compute : !sched.packed<<[4], f32, partial = sum {0:(1)2}>, <[8], f32, partial = sum {0:(1)2}>>, !sched.packed<<[4], f32>, <[8], f32>>
+  %p = sched.pack %b, %a in_place : !sched.packed<<[4], f32, partial = sum {0:(1)2}>, <[8], f32, partial = sum {0:(1)2}>>
+  %t = sched.start all_reduce %p over @dp sequence 0 : !sched.packed<<[4], f32, partial = sum {0:(1)2}>, <[8], f32, partial = sum {0:(1)2}>> -> <!sched.packed<<[4], f32>, <[8], f32>>> into %p : !sched.packed<<[4], f32, partial = sum {0:(1)2}>, <[8], f32, partial = sum {0:(1)2}>>
+  %w = sched.wait %t : !sched.token<!sched.packed<<[4], f32>, <[8], f32>>>
+  %r:2 = sched.unpack %w in_place : !sched.packed<<[4], f32>, <[8], f32>>
+  sched.free %p, %w : !sched.packed<<[4], f32, partial = sum {0:(1)2}>, <[8], f32, partial = sum {0:(1)2}>>, !sched.packed<<[4], f32>, <[8], f32>>
   sched.output "b" %r#0 : <[4], f32>
   sched.output "a" %r#1 : <[8], f32>)");
   ASSERT_EQ(table->accumulators.size(), 2u);
@@ -268,11 +264,11 @@ TEST_F(ProgramSerializer, AWaitNamesItsStart) {
 TEST_F(ProgramSerializer, ACopyGivesAValueInTheOtherMemoryFromItsStartOn) {
   auto table = right(R"(
     %w = sched.parameter ["w"] host : <[4], f32>
-    %t = sched.copy %w on @communication sequence 0 : <[4], f32> -> <!sched.tensor<[4], f32>>
-    %c = sched.wait %t on @compute : !sched.token<!sched.tensor<[4], f32>>
-    %u = sched.copy %c host on @communication sequence 1 : <[4], f32> -> <!sched.tensor<[4], f32>> into %w : !sched.tensor<[4], f32>
-    %h = sched.wait %u on @compute : !sched.token<!sched.tensor<[4], f32>>
-    sched.free %c on @compute : !sched.tensor<[4], f32>
+    %t = sched.copy %w sequence 0 : <[4], f32> -> <!sched.tensor<[4], f32>>
+    %c = sched.wait %t : !sched.token<!sched.tensor<[4], f32>>
+    %u = sched.copy %c host sequence 1 : <[4], f32> -> <!sched.tensor<[4], f32>> into %w : !sched.tensor<[4], f32>
+    %h = sched.wait %u : !sched.token<!sched.tensor<[4], f32>>
+    sched.free %c : !sched.tensor<[4], f32>
     sched.update %h to %w : <[4], f32> to <[4], f32>)");
   ASSERT_EQ(table->values.size(), 3u);
   EXPECT_FALSE(table->values[1]->host);
@@ -289,8 +285,6 @@ TEST_F(ProgramSerializer, ACopyGivesAValueInTheOtherMemoryFromItsStartOn) {
   EXPECT_EQ(back.target, 0);
   EXPECT_EQ(back.sequence, 1);
   EXPECT_EQ(table->instructions[3]->action.AsWait()->sequence, 1);
-  EXPECT_EQ(table->instructions[2]->stream, 4);
-  EXPECT_EQ(table->instructions[3]->stream, 3);
 }
 
 TEST_F(ProgramSerializer, AFreeNamesItsValuesAndHasNoOrigin) {
@@ -298,14 +292,13 @@ TEST_F(ProgramSerializer, AFreeNamesItsValuesAndHasNoOrigin) {
   ASSERT_EQ(table->instructions.size(), 8u);
   EXPECT_THAT(table->instructions[7]->action.AsFree()->values, ElementsAre(4));
   EXPECT_EQ(table->instructions[7]->origin, -1);
-  EXPECT_EQ(table->instructions[7]->stream, 3);
 }
 
 TEST_F(ProgramSerializer, WhatHasNoPlaceFailsWithItsReason) {
   EXPECT_EQ(serializeBody("%x = sched.input \"x\" : <[2], i5>"), nullptr);
   EXPECT_THAT(module->messages,
               ElementsAre("'sched.input' op has the element type 'i5', which the artifact cannot represent"));
-  EXPECT_EQ(serializeBody("%x = sched.compute \"aten.op\"() {} on @compute : () -> !sched.tensor<[2], f80>\n"
+  EXPECT_EQ(serializeBody("%x = sched.compute \"aten.op\"() {} : () -> !sched.tensor<[2], f80>\n"
                           "sched.output \"y\" %x : <[2], f80>"),
             nullptr);
   EXPECT_THAT(module->messages, ElementsAre("'sched.compute' op has the element type 'f80', which the "

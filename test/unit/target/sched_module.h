@@ -30,21 +30,19 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
-/// Mesh dp=2, tp=3, communicators over tp, dp and both, and the streams.
+/// Mesh dp=2, tp=3, communicators over tp, dp and both.
 inline const std::string schedHead = R"(
 sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
 sched.communicator @tp over [#sched.axis<1:(1)3>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
 sched.communicator @dp_tp over [#sched.axis<0:(1)2>, #sched.axis<1:(1)3>]
-sched.stream @compute
-sched.stream @communication
 )";
 
 /// A program with one step, whose input is `from` and whose collective produces `to`.
 inline std::string schedCollective(const std::string &step, const std::string &from, const std::string &to) {
   return schedHead + "sched.program @forward {\n%x = sched.input \"x\" : <" + from + ">\n%t = sched.start " + step +
-         " on @communication sequence 0 because \"rowwise tp\" : !sched.tensor<" + from + "> -> <!sched.tensor<" + to +
-         ">> loc(\"a.plan\":3:4)\n%y = sched.wait %t on @compute : !sched.token<!sched.tensor<" + to +
+         " sequence 0 because \"rowwise tp\" : !sched.tensor<" + from + "> -> <!sched.tensor<" + to +
+         ">> loc(\"a.plan\":3:4)\n%y = sched.wait %t : !sched.token<!sched.tensor<" + to +
          ">>\nsched.output \"y\" %y : <" + to + ">\n}";
 }
 

@@ -15,14 +15,14 @@ sched.program @forward memory <parameters = 10, constants = 20, inputs = 30, pea
   %c = sched.constant "mask" dense<[true, false, true]> : tensor<3xi1> : <[3], i1>
   %x = sched.input "x" dims ["batch", ""] : <[8 over {0:(1)2}, 28 over {1:(1)3} unit 4], f32> loc("mlp.plan":4:3)
   %p = sched.compute "aten.linear.default"(%x, %w) {input = #base.operand<0>, weight = #base.operand<1>}
-    in "layers.0.down" on @compute
+    in "layers.0.down"
     : (!sched.tensor<[8 over {0:(1)2}, 28 over {1:(1)3} unit 4], f32>, !sched.tensor<[8, 28 over {1:(1)3} unit 4], f32>)
     -> !sched.tensor<[8 over {0:(1)2}, 8], f32, partial = sum {1:(1)3}> loc("model.py":7:1)
-  %t = sched.start reduce_scatter %p dim 1 over @tp on @communication sequence 0 because "rowwise tp"
+  %t = sched.start reduce_scatter %p dim 1 over @tp sequence 0 because "rowwise tp"
     : !sched.tensor<[8 over {0:(1)2}, 8], f32, partial = sum {1:(1)3}> -> <!sched.tensor<[8 over {0:(1)2}, 8 over {1:(1)3}], f32>>
     loc(fused["model.py":7:1, "down"("mlp.plan":9:5)])
-  %y = sched.wait %t on @compute : !sched.token<!sched.tensor<[8 over {0:(1)2}, 8 over {1:(1)3}], f32>>
-  sched.free %p on @compute : !sched.tensor<[8 over {0:(1)2}, 8], f32, partial = sum {1:(1)3}>
+  %y = sched.wait %t : !sched.token<!sched.tensor<[8 over {0:(1)2}, 8 over {1:(1)3}], f32>>
+  sched.free %p : !sched.tensor<[8 over {0:(1)2}, 8], f32, partial = sum {1:(1)3}>
   sched.output "y" %y : <[8 over {0:(1)2}, 8 over {1:(1)3}], f32>
 }
 sched.program @reference role <reference> devices [#base.mesh_axis<"rank" = 1>] {
@@ -71,8 +71,6 @@ TEST_F(Serialize, WritesWhatTheModuleShares) {
   EXPECT_EQ(schedule.communicators[2]->name, "dp_tp");
   EXPECT_THAT(axisTriples(schedule.communicators[2]->axes),
               testing::ElementsAre((std::array<int64_t, 3>{0, 1, 2}), (std::array<int64_t, 3>{1, 1, 3})));
-  ASSERT_EQ(schedule.streams.size(), 2u);
-  EXPECT_EQ(schedule.streams[1]->name, "communication");
 }
 
 TEST_F(Serialize, WritesGivenValues) {
@@ -111,7 +109,6 @@ TEST_F(Serialize, WritesTheSteps) {
   EXPECT_EQ(compute.args[1]->kind, artifact::ArgKind::value);
   EXPECT_THAT(compute.args[1]->values, testing::ElementsAre(forward.parameters[0]->value));
   const artifact::StartT &start = *forward.instructions[1]->action.AsStart();
-  EXPECT_EQ(forward.instructions[1]->stream, 1);
   EXPECT_EQ(start.kind, artifact::CollectiveKind::reduce_scatter);
   EXPECT_EQ(start.communicator, 0);
   EXPECT_THAT(compute.outputs, testing::ElementsAre(start.input));
@@ -123,7 +120,6 @@ TEST_F(Serialize, WritesTheSteps) {
   EXPECT_THAT(axisTriples(forward.values[start.input]->partial_axes),
               testing::ElementsAre((std::array<int64_t, 3>{1, 1, 3})));
   EXPECT_EQ(forward.instructions[2]->action.AsWait()->sequence, 0);
-  EXPECT_EQ(forward.instructions[2]->stream, 0);
   EXPECT_THAT(forward.instructions[3]->action.AsFree()->values, testing::ElementsAre(start.input));
   ASSERT_EQ(forward.outputs.size(), 1u);
   EXPECT_EQ(forward.outputs[0]->name, "y");

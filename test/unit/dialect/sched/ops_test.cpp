@@ -28,7 +28,7 @@ TEST_F(SchedOps, AProgramRunsOnItsDevicesOrTheMesh) {
     sizes.push_back(program.getMeshSizes());
   EXPECT_THAT(sizes, ElementsAre(ElementsAre(2, 3), ElementsAre(1)));
   EXPECT_THAT(axisSizes(getMesh(*owner).getAxes()), ElementsAre(2, 3));
-  EXPECT_FALSE(getMesh(*module("sched.stream @compute")));
+  EXPECT_FALSE(getMesh(*module("")));
 }
 
 TEST_F(SchedOps, AxesAndDimsAreThoseOfTheExtentFunction) {

@@ -27,7 +27,7 @@ lane compute
 lane tp collectives
 lane to_host copies
 link network 50000000000
-cores 2000
+link node 400000000000 shared 1300
 overlap_speed 900 800
 issue_time 3000
 host_computes
@@ -39,7 +39,7 @@ buffer v 0 0 view y
 buffer z 32 16 kept
 buffer w2 0 0 kept view w
 buffer m 64 64 permanent host
-operation linear on compute duration 4 cores 2000 reads w writes y workspace 8 8 packs
+operation linear on compute duration 4 reads w writes y workspace 8 8 packs
 operation reduce on tp over tp latency 5 moves network 100 reads y writes z workspace 24 24 blocking
 operation step on compute reads w z writes w2 overwrites w after linear reduce unpacks
 operation keep on to_host reads m host

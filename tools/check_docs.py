@@ -178,13 +178,13 @@ def check_plans(name: str, text: str, meshplan: str) -> Iterator[str]:
 
 def check_fences(name: str, text: str) -> Iterator[str]:
     for block in blocks(text):
-        place = f"{name}:{block.line}: error:"
+        location = f"{name}:{block.line}: error:"
         if block.language in ("bash", "shell", "shell-session"):
-            yield f"{place} commands belong in a block ```sh or ```console, not ```{block.language}"
+            yield f"{location} commands belong in a block ```sh or ```console, not ```{block.language}"
         elif block.language == "console" and not re.search(r"^\$ ", block.text, re.M):
-            yield f"{place} no line of the block ```console begins with `$ `"
+            yield f"{location} no line of the block ```console begins with `$ `"
         elif block.language == "" and COMMAND.search(block.text):
-            yield f"{place} commands belong in a block ```sh, or with `$ ` in front in ```console, which is not run"
+            yield f"{location} commands belong in a block ```sh, or with `$ ` in front in ```console, which is not run"
 
 
 def check_adopted(root: Path) -> Iterator[str]:
@@ -216,12 +216,12 @@ def check_links(root: Path, name: str, text: str) -> Iterator[str]:
         if "://" in target:
             continue
         line = prose.count("\n", 0, found.start()) + 1
-        place = f"{name}:{line}: error:"
+        location = f"{name}:{line}: error:"
         file = (root / name).parent / target if target else root / name
         if not file.exists():
-            yield f"{place} the link leads nowhere: '{target}'"
+            yield f"{location} the link leads nowhere: '{target}'"
         elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text()):
-            yield f"{place} the page has no heading for the link: '{target}#{anchor}'"
+            yield f"{location} the page has no heading for the link: '{target}#{anchor}'"
 
 
 def markdown_files(root: Path) -> Iterator[Path]:

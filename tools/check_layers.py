@@ -20,6 +20,8 @@ OVERLAP = "runtime/schema/overlap.h"
 PACKING = "runtime/schema/packing.h"
 # Which schedules of a learning rate exist: the language, the dialects and the loader of the artifact agree on it.
 RATE_SCHEDULE = "runtime/schema/rate_schedule.h"
+# Which distributions of initial elements exist: as RATE_SCHEDULE, and the passes that make them.
+DISTRIBUTION = "runtime/schema/distribution.h"
 # The keys of cluster files, which the runtime writes and the compiler reads.
 CLUSTER_KEYS = "runtime/schema/cluster_keys.h"
 # The form of traces, which both sides write.
@@ -56,6 +58,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     PACKING: ({OVERLAP}, set()),
     MESH_AXES: (set(), set()),
     RATE_SCHEDULE: (set(), set()),
+    DISTRIBUTION: (set(), set()),
     CLUSTER_KEYS: (set(), set()),
     TRACE_FORM: (set(), set()),
     PROGRAM_NAMES: (set(), set()),
@@ -64,7 +67,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     KERNEL_BLOCKS: (set(), set()),
     "runtime/base": ({EXTENT}, {"fmt", "xxhash"}),
     "runtime/artifact": (
-        {"runtime/base", "runtime/schema", EXTENT, LOSS_SCALE, RATE_SCHEDULE, ROUTED},
+        {"runtime/base", "runtime/schema", DISTRIBUTION, EXTENT, LOSS_SCALE, RATE_SCHEDULE, ROUTED},
         {"flatbuffers"},
     ),
     "runtime/data": ({"runtime/base", EXTENT}, {"json", "zip", "zlib", "isal"}),
@@ -89,11 +92,14 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"flatbuffers", "json", "protozero"},
     ),
     "grammar": (set(), {"antlr"}),
-    "dialect/base": ({EXTENT, LOSS_SCALE, ROUTED, RATE_SCHEDULE}, {"mlir", "llvm"}),
+    "dialect/base": ({DISTRIBUTION, EXTENT, LOSS_SCALE, RATE_SCHEDULE, ROUTED}, {"mlir", "llvm"}),
     "dialect/plan": ({"dialect/base", EXTENT, PROGRAM_NAMES}, {"mlir", "llvm"}),
     "dialect/sched": ({"dialect/base", EXTENT}, {"mlir", "llvm"}),
     "compiler/support": ({EXTENT}, {"llvm"}),
-    "compiler/frontend": ({"grammar", "compiler/support", LOSS_SCALE, PROGRAM_NAMES, RATE_SCHEDULE}, {"antlr", "llvm"}),
+    "compiler/frontend": (
+        {"grammar", "compiler/support", DISTRIBUTION, LOSS_SCALE, PROGRAM_NAMES, RATE_SCHEDULE},
+        {"antlr", "llvm"},
+    ),
     "compiler/adopt": ({"compiler/frontend", "compiler/support"}, {"llvm"}),
     "compiler/archive": ({"compiler/support"}, {"llvm", "zip", "json"}),
     "compiler/indexing": (set(), {"llvm"}),
@@ -120,6 +126,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             "compiler/support",
             "dialect/plan",
             "dialect/sched",
+            DISTRIBUTION,
             EXTENT,
             KERNEL_BLOCKS,
             PACKING,

@@ -39,10 +39,12 @@ def check(root: Path) -> list[str]:
             path for folder in side for path in (root / folder).rglob("*") if path.suffix in {".h", ".cpp"}
         ):
             for line, name in definitions(path.read_text(errors="replace")):
-                place = f"{path.relative_to(root)}:{line}"
+                location = f"{path.relative_to(root)}:{line}"
                 if name in known:
-                    errors.append(f"{place}: error: '{name}' is defined at {known[name]} too; help: rename one of them")
-                known.setdefault(name, place)
+                    errors.append(
+                        f"{location}: error: '{name}' is defined at {known[name]} too; help: rename one of them"
+                    )
+                known.setdefault(name, location)
     return errors
 
 

@@ -88,8 +88,8 @@ static int32_t characters(StringRef bytes) {
 
 SourceRange TreeReader::rangeOf(llvm::SMRange range) const {
   StringRef text = source.text();
-  auto offsetOf = [&](llvm::SMLoc place) {
-    const char *at = place.getPointer();
+  auto offsetOf = [&](llvm::SMLoc location) {
+    const char *at = location.getPointer();
     return at < text.begin() || at > text.end() ? text.size() : static_cast<size_t>(at - text.begin());
   };
   size_t begin = offsetOf(range.Start), end = std::max(begin, offsetOf(range.End));

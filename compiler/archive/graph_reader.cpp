@@ -48,7 +48,7 @@ bool isAssert(llvm::StringRef target) {
 
 struct Frame {
   llvm::StringRef function, code; ///< its name, and the current line
-  std::string place;              ///< `file.py:12`
+  std::string location;           ///< `file.py:12`
 };
 
 /// The frames of a Python stack trace, innermost last: lines `File "F.py", line 12, in NAME` and lines of code.
@@ -276,8 +276,8 @@ void GraphReader::noteTrace(llvm::StringRef trace, Node &node) {
   for (size_t i = 0; i + 1 < frames.size(); ++i)
     if (frames[i].code.contains(".apply(") && isForward(frames[i + 1]) &&
         llvm::none_of(program.customFunctions,
-                      [&](const CustomFunction &own) { return own.source == frames[i].place; }))
-      program.customFunctions.push_back({program.modulePath(node).str(), frames[i].place});
+                      [&](const CustomFunction &own) { return own.source == frames[i].location; }))
+      program.customFunctions.push_back({program.modulePath(node).str(), frames[i].location});
 }
 
 void GraphReader::defineResults(const Json &outputs, GraphNames &names, Node &node) {

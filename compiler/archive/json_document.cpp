@@ -170,9 +170,9 @@ void JsonDocument::fail(const Json &node, const llvm::Twine &message, std::strin
   std::string path;
   // The path is searched only for an error, so that nodes need no link to their parents.
   if (errors.size() < maxErrors && findPath(tree, node, path)) {
-    std::string place = path.empty() ? "" : " at ";
-    place += path;
-    errors.push_back({("'" + llvm::Twine(name) + "'" + place + ": " + message).str(), {}, std::move(help)});
+    std::string location = path.empty() ? "" : " at ";
+    location += path;
+    errors.push_back({("'" + llvm::Twine(name) + "'" + location + ": " + message).str(), {}, std::move(help)});
   }
   hasFailed = true;
 }

@@ -40,7 +40,7 @@ Value Composition::reduce(StringRef target, Value value, ArrayRef<int64_t> dims)
   return make(target).tensor("self", value).integers("dim", dims).flag("keepdim", true).build(shape, elementOf(value));
 }
 
-Value Composition::places(int64_t size) const {
+Value Composition::indices(int64_t size) const {
   Type integer = IntegerType::get(call.getContext(), 64);
   return make("aten.arange.default").integer("end", size).type("dtype", integer).build({size}, integer);
 }

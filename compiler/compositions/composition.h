@@ -61,7 +61,7 @@ public:
 
   /// The indices of a dim of this size, 0 to size - 1, as a tensor of one dim. Split like the dim, it tells each rank
   /// which indices it holds.
-  mlir::Value places(int64_t size) const;
+  mlir::Value indices(int64_t size) const;
 
   /// Replaces a result by a value with the same number of elements, reshaped and converted to the result's type.
   void give(unsigned result, mlir::Value value);

@@ -11,7 +11,7 @@ const CompositionRule *meshplan::compositionOf(StringRef target) {
     CompositionTable all;
     addExtremeCompositions(all);
     addNormCompositions(all);
-    addPlaceCompositions(all);
+    addIndexingCompositions(all);
     addSelectionCompositions(all);
     addSoftmaxCompositions(all);
     addSpreadCompositions(all);

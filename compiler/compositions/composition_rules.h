@@ -28,7 +28,7 @@ struct CompositionRule {
 
 /// Bytes of one number per row, and of an index of an element, as counted in `exchanged`.
 inline constexpr int64_t numberBytes = 4;
-inline constexpr int64_t placeBytes = 8;
+inline constexpr int64_t indexBytes = 8;
 
 /// The rule of a target, or null. Immutable and thread safe.
 const CompositionRule *compositionOf(llvm::StringRef target);
@@ -39,7 +39,7 @@ using CompositionTable = llvm::StringMap<CompositionRule>;
 // Each file of rules/ adds its own.
 void addExtremeCompositions(CompositionTable &table);
 void addNormCompositions(CompositionTable &table);
-void addPlaceCompositions(CompositionTable &table);
+void addIndexingCompositions(CompositionTable &table);
 void addSelectionCompositions(CompositionTable &table);
 void addSoftmaxCompositions(CompositionTable &table);
 void addSpreadCompositions(CompositionTable &table);

@@ -79,13 +79,13 @@ Value Arithmetic::pow(Value value, double exponent) const {
       .build(shapeOf(value), elementOf(value));
 }
 
-Value Arithmetic::fromFront(Value places, int64_t size) const {
-  Value isFromEnd = convert(compare("aten.lt.Scalar", places, 0), elementOf(places));
+Value Arithmetic::fromFront(Value indices, int64_t size) const {
+  Value isFromEnd = convert(compare("aten.lt.Scalar", indices, 0), elementOf(indices));
   Value shift = make("aten.mul.Scalar")
                     .tensor("self", isFromEnd)
                     .integer("other", size)
-                    .build(shapeOf(places), elementOf(places));
-  return add(places, shift);
+                    .build(shapeOf(indices), elementOf(indices));
+  return add(indices, shift);
 }
 
 Value Arithmetic::compare(StringRef target, Value left, Value right) const {

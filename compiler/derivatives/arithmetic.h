@@ -44,7 +44,7 @@ public:
   mlir::Value compare(llvm::StringRef target, mlir::Value value, double number) const;
 
   /// Indices of a dim of this size; negative ones count from the end and are made non-negative.
-  mlir::Value fromFront(mlir::Value places, int64_t size) const;
+  mlir::Value fromFront(mlir::Value indices, int64_t size) const;
 
   /// `value` where the condition holds, else zero; dims of size 1 of either broadcast.
   mlir::Value keepWhere(mlir::Value condition, mlir::Value value) const;

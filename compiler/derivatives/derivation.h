@@ -27,10 +27,10 @@ namespace meshplan {
 class Derivation {
 public:
   /// `gradients` has one entry for each result, null where the loss does not depend on the result; at least one is not
-  /// null. `wanted` tells which operands need a gradient. Calls are created at the insertion point of `place`.
+  /// null. `wanted` tells which operands need a gradient. Calls are created at the insertion point of `builder`.
   Derivation(plan::CallOp call, llvm::ArrayRef<mlir::Value> gradients, llvm::BitVector wanted,
-             const mlir::OpBuilder &place)
-      : call(call), view(CallView::of(call)), gradients(gradients), wanted(std::move(wanted)), place(place) {}
+             const mlir::OpBuilder &builder)
+      : call(call), view(CallView::of(call)), gradients(gradients), wanted(std::move(wanted)), builder(builder) {}
 
   //===--------------------------------------------------------------------===//
   // The call
@@ -81,14 +81,14 @@ public:
   llvm::StringRef getRefusal() const { return refusal; }
 
   /// Begins a backward call. The text of `target` must live until the call is built.
-  CallBuilder make(llvm::StringRef target) const { return CallBuilder::backward(target, call, place); }
+  CallBuilder make(llvm::StringRef target) const { return CallBuilder::backward(target, call, builder); }
 
 private:
   mutable plan::CallOp call; ///< a handle, whose accessors are not const
   CallView view;
   llvm::ArrayRef<mlir::Value> gradients;
   llvm::BitVector wanted;
-  mlir::OpBuilder place;
+  mlir::OpBuilder builder;
   llvm::MapVector<mlir::Value, mlir::Value> given;
   llvm::SmallVector<mlir::Value> zeros;
   std::string refusal;

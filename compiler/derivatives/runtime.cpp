@@ -49,8 +49,8 @@ static SmallVector<std::pair<std::string, unsigned>> wantedArguments(const Deriv
   for (NamedAttribute argument : derivation.getView().args) {
     add(argument.getName().getValue(), argument.getValue());
     if (auto list = dyn_cast<ArrayAttr>(argument.getValue()))
-      for (auto [place, item] : llvm::enumerate(list))
-        add(argument.getName().getValue() + "." + Twine(place), item);
+      for (auto [index, item] : llvm::enumerate(list))
+        add(argument.getName().getValue() + "." + Twine(index), item);
   }
   return wanted;
 }

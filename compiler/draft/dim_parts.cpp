@@ -31,7 +31,7 @@ public:
 private:
   using Cuts = std::set<int64_t>; ///< the first elements of all parts but the first
 
-  void add(size_t dim, const Cuts &places);
+  void add(size_t dim, const Cuts &offsets);
   void spread(size_t dim);
   void spreadToEqual(size_t dim);
   void spreadToParts(const DimParts &parts);
@@ -78,11 +78,11 @@ std::vector<size_t> PartSearch::dimsOfPart(const DimParts &parts, size_t part) c
   return dims;
 }
 
-void PartSearch::add(size_t dim, const Cuts &places) {
+void PartSearch::add(size_t dim, const Cuts &offsets) {
   size_t before = cuts[dim].size();
-  for (int64_t place : places)
-    if (place > 0 && place < graph.extents[dim])
-      cuts[dim].insert(place);
+  for (int64_t offset : offsets)
+    if (offset > 0 && offset < graph.extents[dim])
+      cuts[dim].insert(offset);
   // Cuts are only added, and there are at most as many as elements, so the search ends.
   if (cuts[dim].size() != before)
     open.push_back(dim);
@@ -99,10 +99,10 @@ void PartSearch::spreadToEqual(size_t dim) {
       bool isScaled = to != extent;
       if (joins(link, dim) || joins(link, other) || extent == 0 || to % extent != 0 || (isScaled && areIndices))
         continue;
-      Cuts places;
-      for (int64_t place : cuts[dim])
-        places.insert(place * (to / extent));
-      add(other, places);
+      Cuts offsets;
+      for (int64_t offset : cuts[dim])
+        offsets.insert(offset * (to / extent));
+      add(other, offsets);
     }
 }
 
@@ -111,8 +111,8 @@ void PartSearch::spreadToParts(const DimParts &parts) {
   int64_t start = 0;
   for (auto [part, size] : llvm::enumerate(parts.sizes)) {
     Cuts inside;
-    for (int64_t place : cuts[parts.dim])
-      inside.insert(place - start);
+    for (int64_t offset : cuts[parts.dim])
+      inside.insert(offset - start);
     for (size_t dim : dimsOfPart(parts, part))
       add(dim, inside);
     start += size;
@@ -122,11 +122,11 @@ void PartSearch::spreadToParts(const DimParts &parts) {
 void PartSearch::spreadFromPart(size_t dim, const DimParts &parts) {
   int64_t start = 0;
   for (auto [part, size] : llvm::enumerate(parts.sizes)) {
-    Cuts places;
+    Cuts offsets;
     if (llvm::is_contained(dimsOfPart(parts, part), dim))
-      for (int64_t place : cuts[dim])
-        places.insert(start + place);
-    add(parts.dim, places);
+      for (int64_t offset : cuts[dim])
+        offsets.insert(start + offset);
+    add(parts.dim, offsets);
     start += size;
   }
 }
@@ -141,11 +141,11 @@ void PartSearch::spread(size_t dim) {
 
 std::vector<std::vector<int64_t>> PartSearch::run() {
   for (const DimParts &own : graph.parts) {
-    Cuts places;
+    Cuts offsets;
     int64_t start = 0;
     for (int64_t size : own.sizes)
-      places.insert(start += size);
-    add(own.dim, places);
+      offsets.insert(start += size);
+    add(own.dim, offsets);
   }
   while (!open.empty()) {
     size_t dim = open.back();
@@ -155,8 +155,8 @@ std::vector<std::vector<int64_t>> PartSearch::run() {
   std::vector<std::vector<int64_t>> sizes(cuts.size());
   for (size_t dim = 0; dim < cuts.size(); ++dim) {
     int64_t start = 0;
-    for (int64_t place : cuts[dim])
-      sizes[dim].push_back(place - std::exchange(start, place));
+    for (int64_t offset : cuts[dim])
+      sizes[dim].push_back(offset - std::exchange(start, offset));
     if (!cuts[dim].empty())
       sizes[dim].push_back(graph.extents[dim] - start);
   }

@@ -59,12 +59,12 @@ std::optional<std::vector<DraftAxis>> meshplan::draftMesh(const AdoptedMesh &ado
   int64_t data = adopted.data ? adopted.data->value : *ranks / tensor;
   // Divided, because the product of two numbers of a foreign plan may overflow.
   if (ranks && (*ranks % tensor != 0 || *ranks / tensor != data)) {
-    SourceRange place = adopted.data && adopted.data->range.hasLine() ? adopted.data->range
-                        : adopted.tensor                              ? adopted.tensor->range
-                                                                      : SourceRange{file};
-    diagnostics.error(place.hasFile() ? place : SourceRange{file}, numberOfRanks(*ranks) + " of --ranks are not " +
-                                                                       std::to_string(data) + " for the batch times " +
-                                                                       std::to_string(tensor) + " for weights");
+    SourceRange location = adopted.data && adopted.data->range.hasLine() ? adopted.data->range
+                           : adopted.tensor                              ? adopted.tensor->range
+                                                                         : SourceRange{file};
+    diagnostics.error(location.hasFile() ? location : SourceRange{file},
+                      numberOfRanks(*ranks) + " of --ranks are not " + std::to_string(data) + " for the batch times " +
+                          std::to_string(tensor) + " for weights");
     return std::nullopt;
   }
   if (data % replicas != 0) {

@@ -57,9 +57,9 @@ bool LayerNumbers::isExact(const std::string &key, const Lists &lists, size_t co
 }
 
 /// True if a number has siblings, so that it numbers the layers of a list.
-bool LayerNumbers::hasSiblings(StringRef key, size_t place) const {
+bool LayerNumbers::hasSiblings(StringRef key, size_t position) const {
   size_t at = key.find('*');
-  for (size_t index = 0; index < place; ++index)
+  for (size_t index = 0; index < position; ++index)
     at = key.find('*', at + 1);
   return children.at(key.take_front(at).str()).size() > 1;
 }
@@ -110,12 +110,12 @@ std::optional<std::string> LayerNumbers::patternOf(const std::vector<std::string
   // Lists combine freely: {0, 1} and {2, 3} also name 0.3 and 1.2, which may have another style.
   if (!isExact(key, lists, paths.size()))
     return std::nullopt;
-  for (size_t place = 0; place < lists.size(); ++place) {
+  for (size_t position = 0; position < lists.size(); ++position) {
     Lists wider = lists;
-    wider[place].clear();
+    wider[position].clear();
     // A star instead of a list where it names exactly the same modules: the plan then fits a model with another number
     // of layers.
-    if (hasSiblings(key, place) && isExact(key, wider, paths.size()) && !matchesNames(key, wider))
+    if (hasSiblings(key, position) && isExact(key, wider, paths.size()) && !matchesNames(key, wider))
       lists = std::move(wider);
   }
   std::string pattern;

@@ -28,7 +28,7 @@ private:
   using Lists = std::vector<std::set<int64_t>>;
 
   bool isExact(const std::string &key, const Lists &lists, size_t count) const;
-  bool hasSiblings(llvm::StringRef key, size_t place) const;
+  bool hasSiblings(llvm::StringRef key, size_t position) const;
   bool matchesNames(const std::string &key, const Lists &lists) const;
 
   std::map<std::string, std::vector<std::vector<int64_t>>> numbers; ///< by path without numbers

@@ -167,14 +167,14 @@ static std::vector<ModulePattern> joinSiblings(std::vector<ModulePattern> patter
 /// Moves all patterns of a block to the position of its first one.
 static std::vector<ModulePattern> groupBlocks(std::vector<ModulePattern> patterns) {
   std::map<std::string, size_t> firsts;
-  std::vector<std::pair<size_t, ModulePattern>> placed;
+  std::vector<std::pair<size_t, ModulePattern>> byPosition;
   for (auto [index, pattern] : llvm::enumerate(patterns)) {
-    size_t place = pattern.block.empty() ? index : firsts.try_emplace(pattern.block, index).first->second;
-    placed.emplace_back(place, std::move(pattern));
+    size_t position = pattern.block.empty() ? index : firsts.try_emplace(pattern.block, index).first->second;
+    byPosition.emplace_back(position, std::move(pattern));
   }
-  llvm::stable_sort(placed, llvm::less_first());
+  llvm::stable_sort(byPosition, llvm::less_first());
   std::vector<ModulePattern> grouped;
-  for (auto &[place, pattern] : placed)
+  for (auto &[position, pattern] : byPosition)
     grouped.push_back(std::move(pattern));
   return grouped;
 }

@@ -77,8 +77,8 @@ bool DimDigits::mergesOnTheWay() const {
   SmallVector<size_t> first = dimsOf(stages.front(), sizes.size()), last = dimsOf(stages.back(), sizes.size());
   for (const Stage &stage : stages)
     for (const Digits &digits : stage)
-      for (size_t place = 1; place < digits.size(); ++place) {
-        unsigned left = digits[place - 1], right = digits[place];
+      for (size_t position = 1; position < digits.size(); ++position) {
+        unsigned left = digits[position - 1], right = digits[position];
         if (first[left] != first[right] && last[left] != last[right])
           return true;
       }
@@ -86,14 +86,14 @@ bool DimDigits::mergesOnTheWay() const {
 }
 
 bool DimDigits::isReordered(size_t index) const {
-  SmallVector<unsigned> place(sizes.size());
+  SmallVector<unsigned> position(sizes.size());
   unsigned next = 0;
   for (const Digits &digits : stages.front())
     for (unsigned digit : digits)
-      place[digit] = next++;
+      position[digit] = next++;
   ArrayRef<unsigned> digits = dim(index);
   for (size_t i = 1; i < digits.size(); ++i)
-    if (place[digits[i]] != place[digits[i - 1]] + 1)
+    if (position[digits[i]] != position[digits[i - 1]] + 1)
       return true;
   return false;
 }
@@ -107,13 +107,13 @@ SmallVector<int64_t> DimDigits::splitShape() const {
 }
 
 SmallVector<int64_t> DimDigits::order() const {
-  SmallVector<int64_t> place(sizes.size()), order;
+  SmallVector<int64_t> position(sizes.size()), order;
   int64_t next = 0;
   for (const Digits &digits : stages.front())
     for (unsigned digit : digits)
-      place[digit] = next++;
+      position[digit] = next++;
   for (const Digits &digits : stages.back())
     for (unsigned digit : digits)
-      order.push_back(place[digit]);
+      order.push_back(position[digit]);
   return order;
 }

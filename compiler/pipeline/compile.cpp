@@ -161,8 +161,8 @@ bool Compilation::readCluster() {
   return true;
 }
 
-meshplan::Diagnostic &Compilation::reportArchive(const archive::Diagnostic &error, SourceRange place) {
-  meshplan::Diagnostic &diagnostic = reports.error(place, error.message);
+meshplan::Diagnostic &Compilation::reportArchive(const archive::Diagnostic &error, SourceRange location) {
+  meshplan::Diagnostic &diagnostic = reports.error(location, error.message);
   for (const std::string &note : error.notes)
     diagnostic.note({}, note);
   if (!error.help.empty())
@@ -190,12 +190,12 @@ static void collectDefinitions(const Expression &expression, const Syntax &synta
 
 void Compilation::reportExtent(const archive::Diagnostic &error, const Syntax &syntax) {
   auto symbol = llvm::find_if(bound->symbols, [&](const BoundSymbol &own) { return own.symbol == error.symbol; });
-  SourceRange place = symbol == bound->symbols.end() ? bound->modelRange : symbol->range;
-  meshplan::Diagnostic &diagnostic = reportArchive(error, place);
+  SourceRange location = symbol == bound->symbols.end() ? bound->modelRange : symbol->range;
+  meshplan::Diagnostic &diagnostic = reportArchive(error, location);
   std::vector<const Definition *> found;
   for (const ValueStatement &statement : syntax.values)
     for (const DimSyntax &dim : statement.dims)
-      if (dim.extent && dim.range == place)
+      if (dim.extent && dim.range == location)
         collectDefinitions(*dim.extent, syntax, options.definitions, found);
   for (const Definition *definition : found)
     diagnostic.note({}, "'" + definition->name + "' is given by -D " + definition->name + "=" + definition->value);
@@ -240,12 +240,12 @@ SourceRange Compilation::locate(mlir::Location location) const {
 
 void Compilation::report(mlir::Diagnostic &diagnostic) {
   bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
-  SourceRange place = locate(diagnostic.getLocation());
+  SourceRange location = locate(diagnostic.getLocation());
   // A diagnostic without a statement is about the model.
-  if (!place.hasFile())
-    place = bound ? bound->modelRange : SourceRange{0};
+  if (!location.hasFile())
+    location = bound ? bound->modelRange : SourceRange{0};
   meshplan::Diagnostic &own =
-      isError ? reports.error(place, diagnostic.str()) : reports.warning(place, diagnostic.str());
+      isError ? reports.error(location, diagnostic.str()) : reports.warning(location, diagnostic.str());
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {
     std::string text = note.str();
     llvm::StringRef message = text;

@@ -67,7 +67,7 @@ private:
   bool runPasses(Phase phase);
   /// Compares the contracts of the plan with the estimated times. False if one does not hold.
   bool keepsContracts();
-  Diagnostic &reportArchive(const archive::Diagnostic &error, SourceRange place);
+  Diagnostic &reportArchive(const archive::Diagnostic &error, SourceRange location);
   /// Reports an error about an extent at the statement that gives it, with a note for each command-line option that it
   /// depends on.
   void reportExtent(const archive::Diagnostic &error, const Syntax &syntax);

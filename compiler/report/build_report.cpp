@@ -113,9 +113,9 @@ void ReportBuilder::addParameter(sched::ParameterOp parameter) {
 }
 
 void ReportBuilder::addStatement(sched::StartOp start, StringRef kind, int64_t count, int64_t bytes) {
-  FileLineColRange place = sched::getPlanLocation(start.getLoc());
-  std::string file = place ? place.getFilename().str() : "";
-  int64_t line = place ? place.getStartLine() : 0, column = place ? place.getStartColumn() : 0;
+  FileLineColRange location = sched::getPlanLocation(start.getLoc());
+  std::string file = location ? location.getFilename().str() : "";
+  int64_t line = location ? location.getStartLine() : 0, column = location ? location.getStartColumn() : 0;
   CollectiveTotal &total = statements[{std::move(file), line, column, start.getCause().value_or("").str(),
                                        start.getCommunicator().str(), kind.str()}];
   total.count += count;

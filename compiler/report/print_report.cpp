@@ -52,7 +52,8 @@ static void printMachine(const MachineReport &machine, raw_ostream &stream) {
 
 static void printLoss(const Report &report, raw_ostream &stream) {
   if (report.loss)
-    stream << "loss  " << report.loss->meaning << " (" << report.loss->place << ": " << report.loss->statement << ")\n";
+    stream << "loss  " << report.loss->meaning << " (" << report.loss->location << ": " << report.loss->statement
+           << ")\n";
 }
 
 WeightCounts meshplan::countWeights(const Report &report) {
@@ -109,7 +110,7 @@ static void printCoverage(const Report &report, raw_ostream &stream) {
   stream << "\ncoverage\n";
   TextTable table({Align::left, Align::left, Align::right, Align::left});
   for (const CoverageLine &line : report.coverage)
-    table.addRow({line.place, line.statement, std::to_string(line.matched),
+    table.addRow({line.location, line.statement, std::to_string(line.matched),
                   llvm::formatv("of {0} {1}", line.total, line.what).str()});
   table.print(stream);
 }
@@ -207,10 +208,10 @@ static void printStatements(const Report &report, raw_ostream &stream) {
   stream << "\ncollectives by plan statement\n";
   TextTable table({Align::left, Align::left, Align::left, Align::left, Align::right, Align::right});
   for (const StatementReport &statement : report.statements) {
-    std::string place = statement.file.empty()
-                            ? std::string("(no statement)")
-                            : llvm::formatv("{0}:{1}:{2}", statement.file, statement.line, statement.column).str();
-    table.addRow({place, statement.text, statement.total.kind, "over " + statement.communicator,
+    std::string location = statement.file.empty()
+                               ? std::string("(no statement)")
+                               : llvm::formatv("{0}:{1}:{2}", statement.file, statement.line, statement.column).str();
+    table.addRow({location, statement.text, statement.total.kind, "over " + statement.communicator,
                   std::to_string(statement.total.count), formatBytes(statement.total.bytes)});
   }
   table.print(stream);

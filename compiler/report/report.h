@@ -121,7 +121,7 @@ struct RepeatedOperator {
 
 /// A line of the section "coverage", set by the owner of the bound plan: "58 of 61 modules".
 struct CoverageLine {
-  std::string place;     ///< "smollm2.plan:12", may be empty
+  std::string location;  ///< "smollm2.plan:12", may be empty
   std::string statement; ///< "model.layers.*.mlp.down_proj: rowwise tp"
   int64_t matched = 0;
   int64_t total = 0;
@@ -130,7 +130,7 @@ struct CoverageLine {
 
 /// A loss that the plan redefines, set by the owner of the bound plan.
 struct LossLine {
-  std::string place;     ///< "smollm2.plan:6"
+  std::string location;  ///< "smollm2.plan:6"
   std::string statement; ///< "loss loss per token"
   std::string meaning;   ///< the definition of the loss
 };
@@ -142,7 +142,7 @@ struct Setting {
 
   std::string name;                   ///< "lr", "precision compute"
   std::string value;                  ///< empty if the plan does not state it and the default depends on the model
-  std::string place;                  ///< "smollm2.plan:12:5"; empty if the plan does not state it
+  std::string location;               ///< "smollm2.plan:12:5"; empty if the plan does not state it
   std::pair<Of, std::string> of = {}; ///< the parameter or module that it applies to, by name
   std::string container = {};         ///< name of the setting (same subject or run) that it depends on
 };

@@ -41,7 +41,7 @@ static json::Value toJson(const ActivationSums &sums) {
 }
 
 static json::Value toJson(const CoverageLine &line) {
-  return json::Object{{"place", json::fixUTF8(line.place)},
+  return json::Object{{"place", json::fixUTF8(line.location)},
                       {"statement", line.statement},
                       {"matched", line.matched},
                       {"total", line.total},
@@ -52,7 +52,7 @@ static json::Value toJson(const std::optional<LossLine> &loss) {
   if (!loss)
     return nullptr;
   return json::Object{
-      {"place", json::fixUTF8(loss->place)}, {"statement", loss->statement}, {"meaning", loss->meaning}};
+      {"place", json::fixUTF8(loss->location)}, {"statement", loss->statement}, {"meaning", loss->meaning}};
 }
 
 static json::Value toJson(const HeldReport &held) {

@@ -82,7 +82,7 @@ static AxisRefAttr smallestDigitContaining(AxisRefAttr left, AxisRefAttr right, 
 
 void meshplan::addAxis(AxisList &axes, AxisRefAttr axis, MeshOp mesh) {
   // The merged digit replaces the most major of those that it contains.
-  size_t place = axes.size();
+  size_t position = axes.size();
   for (size_t index = 0; index < axes.size();) {
     if (!axes[index].overlaps(axis)) {
       ++index;
@@ -90,10 +90,10 @@ void meshplan::addAxis(AxisList &axes, AxisRefAttr axis, MeshOp mesh) {
     }
     axis = smallestDigitContaining(axes[index], axis, mesh);
     axes.erase(axes.begin() + index);
-    place = std::min(place, index);
+    position = std::min(position, index);
     index = 0; // the larger digit may overlap an axis before this one
   }
-  axes.insert(axes.begin() + std::min(place, axes.size()), axis);
+  axes.insert(axes.begin() + std::min(position, axes.size()), axis);
 }
 
 AxisList meshplan::without(ArrayRef<AxisRefAttr> axes, ArrayRef<AxisRefAttr> removed) {

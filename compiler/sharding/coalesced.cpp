@@ -1,12 +1,14 @@
 //===- coalesced.cpp - collectives that are one collective ----------------===//
 
 #include "compiler/sharding/coalesced.h"
+#include "dialect/plan/reshard_steps.h"
 
 using namespace mlir;
+using namespace meshplan;
 
 static bool areCoalesced(Operation *op, Operation *neighbour) {
-  return neighbour && op->hasAttr("bucket") && op->getName() == neighbour->getName() &&
-         op->getAttr("bucket") == neighbour->getAttr("bucket") && op->getAttr("axes") == neighbour->getAttr("axes");
+  return neighbour && plan::bucketOf(op) && op->getName() == neighbour->getName() &&
+         plan::bucketOf(op) == plan::bucketOf(neighbour) && plan::stepAxes(op) == plan::stepAxes(neighbour);
 }
 
 SmallVector<Operation *, 1> meshplan::coalescedWith(Operation *op) {

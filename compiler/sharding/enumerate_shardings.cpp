@@ -64,12 +64,12 @@ std::optional<DimShardingAttr> Assignment::dimSharding(MLIRContext *context, Arr
   SmallVector<AxisRefAttr> dimAxes;
   bool complete = true, even = true;
   int64_t unit = 1;
-  for (auto [place, factor] : llvm::enumerate(factors)) {
+  for (auto [index, factor] : llvm::enumerate(factors)) {
     unit *= rule.factors[factor].size;
     if (!axes[factor].empty()) {
       // Axes of a minor factor are contiguous shards of the dim only if each shard has one index of the factors above
       // it and all indices are divided alike.
-      if (!complete || (place > 0 && !isEven(factor)))
+      if (!complete || (index > 0 && !isEven(factor)))
         return std::nullopt;
       dimAxes.append(axes[factor].begin(), axes[factor].end());
       even = isEven(factor) && rule.factors[factor].unit == 1;

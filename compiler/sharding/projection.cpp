@@ -41,11 +41,11 @@ public:
   std::optional<Misfit> misfit, cut;
 
 private:
-  const Factor &factorAt(size_t place) const { return rule.factors[factors[place]]; }
-  /// Number of elements for each index of the factor at `place`.
-  int64_t below(size_t place) const { return rule.sizeBelow(factors, place); }
+  const Factor &factorAt(size_t index) const { return rule.factors[factors[index]]; }
+  /// Number of elements for each index of the factor at `index`.
+  int64_t below(size_t index) const { return rule.sizeBelow(factors, index); }
   bool enterParts();
-  bool giveParts(size_t place);
+  bool giveParts(size_t index);
   void enterFactor();
   bool take(AxisRefAttr axis);
   void give(AxisRefAttr axis, int64_t size);
@@ -68,17 +68,17 @@ void DimProjector::stop(AxisRefAttr axis) {
   misfit = Misfit{0, factor, left, axis};
 }
 
-/// Divides the leading factor, at `place`, like the parts of the dim. False if the parts cut an index of the factor.
-bool DimProjector::giveParts(size_t place) {
-  int64_t size = below(place), shards = shardCount(dim.getAxes(), mesh);
+/// Divides the leading factor, at `index`, like the parts of the dim. False if the parts cut an index of the factor.
+bool DimProjector::giveParts(size_t index) {
+  int64_t size = below(index), shards = shardCount(dim.getAxes(), mesh);
   auto isOfIndices = [&](const DimPart &part) {
     // A block of 1 element still cuts no index if every shard gets the same whole number of indices.
     bool isEven = part.unit == 1 && part.extent % (size * shards) == 0;
     return part.extent % size == 0 && (isEven || part.unit % size == 0);
   };
-  if (factorAt(place).isCounted || !llvm::all_of(dim.getParts(), isOfIndices))
+  if (factorAt(index).isCounted || !llvm::all_of(dim.getParts(), isOfIndices))
     return false;
-  FactorDivision &division = divisions[factors[place]];
+  FactorDivision &division = divisions[factors[index]];
   for (const DimPart &part : dim.getParts())
     division.parts.emplace_back(part.extent / size, std::max<int64_t>(part.unit / size, 1), part.repeat);
   division.axes.assign(dim.getAxes().begin(), dim.getAxes().end());
@@ -90,24 +90,24 @@ bool DimProjector::giveParts(size_t place) {
 bool DimProjector::enterParts() {
   ArrayRef<DimPart> parts = dim.getParts();
   // Factors of size 1 do not matter.
-  SmallVector<size_t> places;
-  for (size_t place = 0; place < factors.size(); ++place)
-    if (factorAt(place).size != 1)
-      places.push_back(place);
+  SmallVector<size_t> significant;
+  for (size_t index = 0; index < factors.size(); ++index)
+    if (factorAt(index).size != 1)
+      significant.push_back(index);
   int64_t above = 1;
-  for (size_t place : places) {
+  for (size_t index : significant) {
     // `above` indices of the leading factors and as many equal parts: each index counts one part. With a single factor
     // there is nothing below to divide, and the parts are parts of that factor.
-    if (places.size() > 1 && above == static_cast<int64_t>(parts.size()) && llvm::all_equal(parts)) {
-      position = place;
+    if (significant.size() > 1 && above == static_cast<int64_t>(parts.size()) && llvm::all_equal(parts)) {
+      position = index;
       unit = parts.front().unit;
       repeat = parts.front().repeat;
       return true;
     }
-    above *= factorAt(place).size;
+    above *= factorAt(index).size;
   }
-  position = places.empty() ? 0 : places.front();
-  return !places.empty() && giveParts(position);
+  position = significant.empty() ? 0 : significant.front();
+  return !significant.empty() && giveParts(position);
 }
 
 void DimProjector::enterFactor() {
@@ -191,8 +191,8 @@ void DimProjector::run() {
     return stop(dim.getAxes().front());
   // Each of several equal parts is divided like a dim of its size.
   int64_t extent = 1;
-  for (size_t place = hasParts ? position : 0; place < factors.size(); ++place)
-    extent *= factorAt(place).size;
+  for (size_t index = hasParts ? position : 0; index < factors.size(); ++index)
+    extent *= factorAt(index).size;
   bool isEven = unit == 1 && repeat == 1 && extent % shardCount(dim.getAxes(), mesh) == 0;
   if (!isEven)
     return splitUnevenly(dim.getAxes());

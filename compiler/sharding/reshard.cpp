@@ -18,7 +18,7 @@
 // can be its next axis.
 
 #include "compiler/sharding/reshard.h"
-#include "dialect/plan/plan.h"
+#include "dialect/plan/reshard_steps.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace meshplan;
@@ -358,5 +358,5 @@ double meshplan::reshardBytes(mlir::RankedTensorType from, ShardingAttr to, Mesh
 
 double meshplan::sentBytes(mlir::Operation *collective, MeshOp mesh) {
   return ::sentBytes(*collectiveKindOf(collective), typeOf(collective->getOperand(0)), typeOf(collective->getResult(0)),
-                     toAxes(collective->getAttrOfType<mlir::ArrayAttr>("axes")), mesh);
+                     toAxes(stepAxes(collective)), mesh);
 }

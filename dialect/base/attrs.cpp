@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/base/base.h"
+#include "runtime/schema/distribution.h"
 #include "runtime/schema/loss_scale.h"
 #include "runtime/schema/rate_schedule.h"
 #include "runtime/schema/routed.h"
@@ -81,26 +82,35 @@ int64_t meshplan::base::instancesIn(ArrayAttr timeline, StringRef program) {
 
 LogicalResult InitAttr::verify(EmitError emitError, InitKind kind, FloatAttr value, FloatAttr low, FloatAttr high,
                                FloatAttr mean, FloatAttr std, ElementsAttr elements) {
-  bool isConstant = kind == InitKind::constant, isTruncated = kind == InitKind::truncated_normal;
-  bool hasBounds = kind == InitKind::uniform || isTruncated, hasWidth = kind == InitKind::normal || isTruncated;
+  bool isBounded = hasBounds(kind), isNormal = hasDeviation(kind);
   auto check = [&](Attribute attribute, bool isWanted, StringRef name) -> LogicalResult {
     if (static_cast<bool>(attribute) == isWanted)
       return success();
     return emitError() << "'" << stringifyInitKind(kind) << "' " << (isWanted ? "needs" : "has no") << " '" << name
                        << "'";
   };
-  if (failed(check(value, isConstant, "value")) || failed(check(low, hasBounds, "low")) || // B4
-      failed(check(high, hasBounds, "high")) || failed(check(mean, hasWidth, "mean")) ||
-      failed(check(std, hasWidth, "std")) || failed(check(elements, kind == InitKind::given, "elements")))
+  if (failed(check(value, kind == InitKind::constant, "value")) || failed(check(low, isBounded, "low")) || // B4
+      failed(check(high, isBounded, "high")) || failed(check(mean, isNormal, "mean")) ||
+      failed(check(std, isNormal, "std")) || failed(check(elements, kind == InitKind::given, "elements")))
     return failure();
-  // As the language and the loader of the artifact require it.
-  for (FloatAttr number : {value, low, high, mean, std})
-    if (number && !number.getValue().isFinite()) // B5
-      return emitError() << "a number of '" << stringifyInitKind(kind) << "' is " << numberOf(number);
-  if (hasBounds && numberOf(low) >= numberOf(high)) // B5
-    return emitError() << "low is " << numberOf(low) << " and high is " << numberOf(high) << ", must be above low";
-  if (hasWidth && numberOf(std) <= 0) // B5
+  switch (distributionFault(
+      {numberOf(value), numberOf(low), numberOf(high), numberOf(mean), numberOf(std), isBounded, isNormal})) { // B5
+  case DistributionFault::number:
+    for (FloatAttr number : {value, low, high, mean, std})
+      if (!isDrawable(numberOf(number)))
+        return emitError() << "a number of '" << stringifyInitKind(kind) << "' is " << numberOf(number)
+                           << ", must fit into f32";
+    break;
+  case DistributionFault::deviation:
     return emitError() << "std is " << numberOf(std) << ", must be above 0";
+  case DistributionFault::bounds:
+    return emitError() << "low is " << numberOf(low) << " and high is " << numberOf(high) << ", must be above low";
+  case DistributionFault::unreachable:
+    return emitError() << "low is " << numberOf(low) << " and high is " << numberOf(high)
+                       << ", must include numbers within " << mostDeviations << " std of the mean";
+  case DistributionFault::none:
+    break;
+  }
   return success();
 }
 

@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/plan/reshard_steps.h"
 #include "dialect/plan/verify_types.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -50,7 +51,7 @@ static FailureOr<Change> verifyChange(Operation *op) {
   Change change{getSharding(input), getSharding(result), {}};
   if (!change.from || !change.to || !change.from.isClosed() || !change.to.isClosed())
     return op->emitOpError("needs decided shardings on its input and its result");
-  if (auto axes = op->getAttrOfType<ArrayAttr>("axes"))
+  if (ArrayAttr axes = stepAxes(op))
     change.axes = toAxes(axes);
   if (failed(verifyTypes(op)))
     return failure();

@@ -137,20 +137,20 @@ SmallVector<int64_t> localShape(ShardedTensorType type, ArrayRef<int64_t> meshSi
 
 FileLineColRange getPlanLocation(Location location) {
   // The compiler gives every statement a range, whatever the name of the plan file. IR text has single points.
-  if (auto place = dyn_cast<FileLineColRange>(location)) {
-    bool isPoint = isStrictFileLineColLoc(place);
-    return !isPoint || place.getFilename().getValue().ends_with(".plan") ? place : FileLineColRange();
+  if (auto range = dyn_cast<FileLineColRange>(location)) {
+    bool isPoint = isStrictFileLineColLoc(range);
+    return !isPoint || range.getFilename().getValue().ends_with(".plan") ? range : FileLineColRange();
   }
   if (auto named = dyn_cast<NameLoc>(location))
     return getPlanLocation(named.getChildLoc());
   if (auto call = dyn_cast<CallSiteLoc>(location)) {
-    FileLineColRange place = getPlanLocation(call.getCallee());
-    return place ? place : getPlanLocation(call.getCaller());
+    FileLineColRange range = getPlanLocation(call.getCallee());
+    return range ? range : getPlanLocation(call.getCaller());
   }
   if (auto fused = dyn_cast<FusedLoc>(location))
     for (Location part : fused.getLocations())
-      if (FileLineColRange place = getPlanLocation(part))
-        return place;
+      if (FileLineColRange range = getPlanLocation(part))
+        return range;
   return {};
 }
 

@@ -16,7 +16,7 @@
 
 #include "runtime/artifact/meaning.h"
 
-#include "runtime/artifact/deferred.h"
+#include "runtime/artifact/value_states.h"
 #include "runtime/artifact/vector_range.h"
 
 #include <algorithm>
@@ -26,25 +26,11 @@ namespace meshplan {
 
 namespace {
 
-/// Walks the instructions of instances in order and tracks the state of every value.
-///
-///   undefined --define--> live --overwrite--> overwritten
-///   undefined --start---> arriving --wait--> live
-///   live, overwritten --free--> freed
-///
-/// Only a live value may be used. While a collective or a copy in flight reads a value, it may be used but neither
-/// overwritten nor freed (`readers`). A value that is packed in place is the memory of its members, so that what a
-/// collective does to it, it does to them.
+/// Walks the instructions of instances in order, with the state of every value. A value that is packed in place is the
+/// memory of its members, so that what a collective does to it, it does to them.
 class Walk {
 public:
-  Walk(const artifact::Schedule &schedule, const artifact::Program &program)
-      : schedule(schedule), program(program), states(program.values()->size(), State::undefined),
-        readers(program.values()->size(), 0), isGiven(program.values()->size(), false),
-        outlives(program.values()->size(), false), isNext(program.values()->size(), false),
-        isMadeFirst(madeByFirst(program)) {
-    // verifyProgram has checked the indices of updates.
-    for (const artifact::Update &update : elementsOf(program.updates()))
-      isNext[update.value()] = isAccumulator(program, update.target());
+  Walk(const artifact::Schedule &schedule, const artifact::Program &program) : schedule(schedule), program(program) {
     size_t number = 0;
     for (const artifact::Buffer &buffer : elementsOf(program.buffers())) {
       for (flatbuffers::uoffset_t position = 0; position < buffer.values()->size(); ++position)
@@ -58,29 +44,17 @@ public:
   Status instance(std::span<const int32_t> given, bool isFirst, bool isLast);
 
   /// True if a later instance depends on what an earlier one has left to it.
-  bool isLinked() const {
-    return !deferred.instructions.empty() ||
-           std::find(isMadeFirst.begin(), isMadeFirst.end(), true) != isMadeFirst.end();
-  }
+  bool isLinked() const { return !deferred.instructions.empty() || values.hasMadeFirst(); }
 
 private:
-  enum class State : uint8_t { undefined, live, arriving, overwritten, freed };
-
-  Status give(int32_t value);
   Status instruction(const artifact::Instruction &instruction);
   Status finish();
   Status resume(const artifact::Resume &resume);
-  void beginFollowing();
-  Status define(int32_t value);
-  Status use(int32_t value) const;
   Status action(const artifact::Instruction &instruction);
   Status compute(const artifact::Compute &compute);
-  Status overwrite(int32_t value);
-  Status mayChange(int32_t value) const;
+  Status overwrite(int32_t value) { return values.overwrite(value, isLast); }
   Status memories(const artifact::Compute &compute) const;
   Status onDevice(int32_t value) const;
-  Status tensor(int32_t value) const;
-  Status defineTensor(int32_t value);
   void follow(int32_t old, int32_t made);
   std::vector<int32_t> tensorsIn(int32_t value) const;
   std::vector<int32_t> readBy(int32_t input) const;
@@ -96,19 +70,14 @@ private:
   Status packInPlace(const artifact::PackRun &pack) const;
   Status unpack(const artifact::UnpackRun &unpack);
   Status slice(const artifact::Slice &slice);
-  Status free(int32_t value);
 
   const artifact::Value &valueAt(int32_t index) const { return *program.values()->Get(index); }
 
   const artifact::Schedule &schedule;
   const artifact::Program &program;
+  DeferredInstructions deferred{program};
+  ValueStates values{program, deferred};
   bool isFirst = true, isLast = true; // the instance that is walked
-  std::vector<State> states;
-  std::vector<int32_t> readers;  // collectives and copies in flight that read the value
-  std::vector<bool> isGiven;     // no instruction produces the value
-  std::vector<bool> outlives;    // given and no accumulator, or a view of such a value
-  std::vector<bool> isNext;      // the next value of an accumulator
-  std::vector<bool> isMadeFirst; // by an instruction of the first instance
   /// A collective or a copy in flight: what it reads and what it gives.
   struct Flight {
     int32_t input, output;
@@ -119,7 +88,6 @@ private:
   std::set<int32_t> inPlace;                              // outputs of packs in place
   std::map<int32_t, const artifact::Start *> received;    // by output that is packed: not unpacked yet
   int64_t lastSequence = -1;
-  DeferredInstructions deferred{program};
   size_t resumed = 0; // of `deferred.instructions`
 };
 
@@ -127,49 +95,6 @@ private:
 bool mayBeDeferred(artifact::Action action) {
   return action == artifact::Action::Wait || action == artifact::Action::UnpackRun ||
          action == artifact::Action::Compute || action == artifact::Action::Slice || action == artifact::Action::Free;
-}
-
-Status Walk::define(int32_t value) {
-  MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
-  if (states[value] != State::undefined)
-    return corrupted("value ", value, " is defined twice");
-  states[value] = State::live;
-  return Status();
-}
-
-Status Walk::give(int32_t value) {
-  MESHPLAN_RETURN_IF_ERROR(define(value));
-  isGiven[value] = true;
-  outlives[value] = !isAccumulator(program, value);
-  return Status();
-}
-
-Status Walk::use(int32_t value) const {
-  MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
-  switch (states[value]) {
-  case State::live:
-    return Status();
-  case State::undefined:
-    return corrupted("value ", value, " is used before it is defined");
-  case State::arriving:
-    return corrupted("value ", value, " is used before the wait that gives it");
-  case State::overwritten:
-    return corrupted("value ", value, " is used after it was overwritten");
-  case State::freed:
-    return corrupted("value ", value, " is used after it was freed");
-  }
-  return corrupted("value ", value, " has no state");
-}
-
-/// Uses a value that must not be packed.
-Status Walk::tensor(int32_t value) const {
-  MESHPLAN_RETURN_IF_ERROR(use(value));
-  return isPacked(valueAt(value)) ? corrupted("value ", value, " is packed") : Status();
-}
-
-Status Walk::defineTensor(int32_t value) {
-  MESHPLAN_RETURN_IF_ERROR(define(value));
-  return isPacked(valueAt(value)) ? corrupted("value ", value, " is packed") : Status();
 }
 
 /// A value that is made in place of another one has its location.
@@ -197,7 +122,7 @@ Status Walk::compute(const artifact::Compute &compute) {
   if (compute.target()->size() == 0)
     return corrupted("no target");
   MESHPLAN_RETURN_IF_ERROR(verifyEach("args", compute.args(), [&](const artifact::Arg *arg) {
-    return verifyArgument(*arg, program, [&](int32_t value) { return tensor(value); });
+    return verifyArgument(*arg, program, [&](int32_t value) { return values.useTensor(value); });
   }));
   MESHPLAN_RETURN_IF_ERROR(
       verifyEach("overwrites", compute.overwrites(), [&](int32_t value) { return overwrite(value); }));
@@ -205,7 +130,7 @@ Status Walk::compute(const artifact::Compute &compute) {
   for (int64_t i = 0; i < std::min(sizeOf(compute.overwrites()), sizeOf(compute.outputs())); ++i)
     follow(compute.overwrites()->Get(i), compute.outputs()->Get(i));
   return verifyEach("outputs", compute.outputs(),
-                    [&](int32_t value) { return value == -1 ? Status() : defineTensor(value); });
+                    [&](int32_t value) { return value == -1 ? Status() : values.defineTensor(value); });
 }
 
 /// An output that overwrites another value is in the same memory, host or device.
@@ -224,28 +149,12 @@ Status Walk::onDevice(int32_t value) const {
   return valueAt(value).host() ? corrupted("value ", value, " is on the host") : Status();
 }
 
-/// The next microbatch must find parameters, states and inputs as they were.
-Status Walk::mayChange(int32_t value) const {
-  return !isLast && outlives[value]
-             ? corrupted("value ", value, " is overwritten, and is neither an accumulator nor a temporary")
-             : Status();
-}
-
-Status Walk::overwrite(int32_t value) {
-  MESHPLAN_RETURN_IF_ERROR(use(value));
-  MESHPLAN_RETURN_IF_ERROR(mayChange(value));
-  if (readers[value] > 0)
-    return corrupted("value ", value, " is overwritten before the wait of what reads it");
-  states[value] = State::overwritten;
-  return Status();
-}
-
 Status Walk::start(const artifact::Start &start) {
   if (sizeOf(program.devices()) > 0)
     // Its communicators would be those of the schedule's mesh, in which such a program has no rank.
     return corrupted("a collective in a program with devices of its own");
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("communicator", start.communicator(), schedule.communicators()));
-  MESHPLAN_RETURN_IF_ERROR(use(start.input()).withContext("input"));
+  MESHPLAN_RETURN_IF_ERROR(values.use(start.input()).withContext("input"));
   MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", start.output(), program.values()).withContext("output"));
   MESHPLAN_RETURN_IF_ERROR(takePacked(start));
   MESHPLAN_RETURN_IF_ERROR(counts(start).withContext("counts"));
@@ -263,12 +172,10 @@ Status Walk::beginFlight(int64_t sequence, int32_t input, int32_t output) {
   lastSequence = sequence;
   if (!inFlight.try_emplace(static_cast<int32_t>(sequence), input, output).second)
     return corrupted("sequence ", sequence, " is in flight since the instance before");
-  MESHPLAN_RETURN_IF_ERROR(define(output).withContext("output"));
-  // Not live before the wait, although the tensor exists: its elements arrive at any time until then.
-  states[output] = State::arriving;
-  // A number and not a mark: several collectives and copies in flight may read the same value.
+  MESHPLAN_RETURN_IF_ERROR(values.define(output).withContext("output"));
+  values.beginArrival(output);
   for (int32_t value : readBy(input))
-    ++readers[value];
+    values.beginRead(value);
   return Status();
 }
 
@@ -288,9 +195,9 @@ Status Walk::counts(const artifact::Start &start) const {
 
 /// The output is the same tensor in the other memory.
 Status Walk::copy(const artifact::Copy &copy) {
-  MESHPLAN_RETURN_IF_ERROR(tensor(copy.input()).withContext("input"));
+  MESHPLAN_RETURN_IF_ERROR(values.useTensor(copy.input()).withContext("input"));
   if (copy.target() != -1) {
-    MESHPLAN_RETURN_IF_ERROR(tensor(copy.target()).withContext("target"));
+    MESHPLAN_RETURN_IF_ERROR(values.useTensor(copy.target()).withContext("target"));
     MESHPLAN_RETURN_IF_ERROR(overwrite(copy.target()).withContext("target"));
     follow(copy.target(), copy.output());
   }
@@ -313,7 +220,7 @@ Status Walk::copy(const artifact::Copy &copy) {
 Status Walk::takePacked(const artifact::Start &start) {
   std::set<int32_t> taken{start.input()};
   if (start.target() != -1) {
-    MESHPLAN_RETURN_IF_ERROR(use(start.target()).withContext("target"));
+    MESHPLAN_RETURN_IF_ERROR(values.use(start.target()).withContext("target"));
     if (isPacked(valueAt(start.target())) && !inPlace.contains(start.target()))
       return corrupted("target ", start.target(), " is packed, but not in place");
     taken.insert(start.target());
@@ -322,7 +229,7 @@ Status Walk::takePacked(const artifact::Start &start) {
     if (isPacked(valueAt(value)) && packs.erase(value) == 0)
       return corrupted("value ", value, " is packed, but not for this collective");
     for (int32_t member : tensorsIn(value))
-      MESHPLAN_RETURN_IF_ERROR(use(member));
+      MESHPLAN_RETURN_IF_ERROR(values.use(member));
   }
   return Status();
 }
@@ -345,12 +252,8 @@ Status Walk::target(const artifact::Start &start) {
     follow(start.target(), start.output());
   for (size_t i = 0; isPacked(valueAt(start.target())) && i < targets.size(); ++i)
     follow(targets[i], outputs[i]);
-  for (int32_t value : replaced) {
-    if (readers[value] > 0)
-      return corrupted("target ", value, " is overwritten before the wait of what reads it");
-    MESHPLAN_RETURN_IF_ERROR(mayChange(value));
-    states[value] = State::overwritten;
-  }
+  for (int32_t value : replaced)
+    MESHPLAN_RETURN_IF_ERROR(values.overwriteTarget(value, isLast));
   return Status();
 }
 
@@ -378,17 +281,17 @@ Status Walk::wait(const artifact::Wait &wait) {
   auto found = inFlight.find(wait.sequence());
   if (found == inFlight.end())
     return corrupted("no collective or copy ", wait.sequence(), " is in flight");
-  states[found->second.output] = State::live;
+  values.endArrival(found->second.output);
   for (int32_t value : readBy(found->second.input))
-    --readers[value];
+    values.endRead(value);
   inFlight.erase(found);
   return Status();
 }
 
 /// The inputs are the members of the output.
 Status Walk::pack(const artifact::PackRun &pack) {
-  MESHPLAN_RETURN_IF_ERROR(verifyEach("inputs", pack.inputs(), [&](int32_t value) { return tensor(value); }));
-  MESHPLAN_RETURN_IF_ERROR(define(pack.output()).withContext("output"));
+  MESHPLAN_RETURN_IF_ERROR(verifyEach("inputs", pack.inputs(), [&](int32_t value) { return values.useTensor(value); }));
+  MESHPLAN_RETURN_IF_ERROR(values.define(pack.output()).withContext("output"));
   if (!isPacked(valueAt(pack.output())) || !std::ranges::equal(membersOf(program, pack.output()), *pack.inputs()))
     return corrupted("value ", pack.output(), " does not have the inputs as members");
   packs[pack.output()] = &pack;
@@ -412,7 +315,7 @@ Status Walk::packInPlace(const artifact::PackRun &pack) const {
 
 /// The outputs are the members of the input, which a collective has given.
 Status Walk::unpack(const artifact::UnpackRun &unpack) {
-  MESHPLAN_RETURN_IF_ERROR(use(unpack.input()).withContext("input"));
+  MESHPLAN_RETURN_IF_ERROR(values.use(unpack.input()).withContext("input"));
   auto from = received.find(unpack.input());
   if (from == received.end())
     return corrupted("value ", unpack.input(), " is not a packed output of a collective, or was unpacked before");
@@ -424,7 +327,7 @@ Status Walk::unpack(const artifact::UnpackRun &unpack) {
     return corrupted(targets, " targets of ", sizeOf(unpack.outputs()), " outputs",
                      unpack.in_place() ? " that are unpacked in place" : "");
   MESHPLAN_RETURN_IF_ERROR(verifyEach("targets", unpack.targets(), [&](int32_t value) -> Status {
-    MESHPLAN_RETURN_IF_ERROR(tensor(value));
+    MESHPLAN_RETURN_IF_ERROR(values.useTensor(value));
     MESHPLAN_RETURN_IF_ERROR(onDevice(value));
     return overwrite(value);
   }));
@@ -433,27 +336,16 @@ Status Walk::unpack(const artifact::UnpackRun &unpack) {
     MESHPLAN_RETURN_IF_ERROR(verifySameParts(valueAt(output), valueAt(target)));
     follow(target, output);
   }
-  return verifyEach("outputs", unpack.outputs(), [&](int32_t value) { return define(value); });
+  return verifyEach("outputs", unpack.outputs(), [&](int32_t value) { return values.define(value); });
 }
 
 Status Walk::slice(const artifact::Slice &slice) {
-  MESHPLAN_RETURN_IF_ERROR(tensor(slice.input()).withContext("input"));
-  MESHPLAN_RETURN_IF_ERROR(defineTensor(slice.output()).withContext("output"));
+  MESHPLAN_RETURN_IF_ERROR(values.useTensor(slice.input()).withContext("input"));
+  MESHPLAN_RETURN_IF_ERROR(values.defineTensor(slice.output()).withContext("output"));
   MESHPLAN_RETURN_IF_ERROR(onDevice(slice.input()));
   MESHPLAN_RETURN_IF_ERROR(onDevice(slice.output()));
-  outlives[slice.output()] = outlives[slice.input()];
+  values.setView(slice.output(), slice.input());
   return verifySlice(valueAt(slice.input()), valueAt(slice.output()));
-}
-
-Status Walk::free(int32_t value) {
-  MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", value, program.values()));
-  // Allowed: the memory of an overwritten value belongs to its new value, so this frees nothing.
-  if (states[value] != State::overwritten)
-    MESHPLAN_RETURN_IF_ERROR(use(value));
-  if (readers[value] > 0)
-    return corrupted("value ", value, " is freed before the wait of what reads it");
-  states[value] = State::freed;
-  return Status();
 }
 
 Status Walk::action(const artifact::Instruction &instruction) {
@@ -473,7 +365,8 @@ Status Walk::action(const artifact::Instruction &instruction) {
   case artifact::Action::UnpackRun:
     return unpack(*instruction.action_as_UnpackRun());
   case artifact::Action::Free:
-    return verifyEach("values", instruction.action_as_Free()->values(), [&](int32_t value) { return free(value); });
+    return verifyEach("values", instruction.action_as_Free()->values(),
+                      [&](int32_t value) { return values.free(value); });
   case artifact::Action::Resume:
     return resume(*instruction.action_as_Resume());
   case artifact::Action::NONE:
@@ -496,25 +389,7 @@ Status Walk::resume(const artifact::Resume &resume) {
         action(*program.instructions()->Get(static_cast<flatbuffers::uoffset_t>(deferred.instructions[index])))
             .withContext("instructions[" + std::to_string(deferred.instructions[index]) + "] of the instance before"));
   isLast = wasLast;
-  // This instance may make the values again that no other resumed instruction uses.
-  for (size_t value = 0; value < states.size(); ++value)
-    if (!isMadeFirst[value] && deferred.lastUse[value] >= static_cast<int64_t>(first) &&
-        deferred.lastUse[value] < static_cast<int64_t>(resumed)) {
-      bool isOver = isGiven[value] || isNext[value] || states[value] != State::live;
-      if (!isOver)
-        return corrupted("value ", value, " of the instance before is not freed");
-      states[value] = isGiven[value] ? State::live : State::undefined;
-    }
-  return Status();
-}
-
-/// The values of the instance before are over, except those that its deferred instructions use, and what the first
-/// instance has made.
-void Walk::beginFollowing() {
-  for (size_t value = 0; value < states.size(); ++value)
-    if (!deferred.uses(value) && !isMadeFirst[value])
-      states[value] = State::undefined;
-  lastSequence = -1;
+  return values.endResumed(first, resumed);
 }
 
 Status Walk::instruction(const artifact::Instruction &instruction) {
@@ -537,12 +412,14 @@ Status Walk::instance(std::span<const int32_t> given, bool isFirstInstance, bool
   isFirst = isFirstInstance;
   isLast = isLastInstance;
   resumed = 0;
-  if (!isFirst)
-    beginFollowing();
+  if (!isFirst) {
+    values.beginFollowing();
+    lastSequence = -1;
+  }
   for (int32_t value : given)
     // What deferred instructions use is still there.
     if (isFirst || !deferred.uses(static_cast<size_t>(value)))
-      MESHPLAN_RETURN_IF_ERROR(give(value));
+      MESHPLAN_RETURN_IF_ERROR(values.give(value));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("instructions", program.instructions(),
                                       [&](const artifact::Instruction *each) { return instruction(*each); }));
   return finish();
@@ -563,19 +440,19 @@ Status Walk::finish() {
     return verifyEach("updates", program.updates(), [&](const artifact::Update *update) {
       // Outputs and other updates are those of the last instance.
       bool isLater = deferred.isMade[static_cast<size_t>(update->value())];
-      return isAccumulator(program, update->target()) && !isLater ? tensor(update->value()) : Status();
+      return isAccumulator(program, update->target()) && !isLater ? values.useTensor(update->value()) : Status();
     });
   MESHPLAN_RETURN_IF_ERROR(verifyEach("gradients", program.gradients(), [&](const artifact::Gradient *gradient) {
     // A gradient that the program starts with would be an input, not a gradient.
-    bool isMade = states[gradient->value()] != State::undefined && !isGiven[gradient->value()];
-    return isMade ? Status() : corrupted("no instruction produces value ", gradient->value());
+    return values.isMade(gradient->value()) ? Status() : corrupted("no instruction produces value ", gradient->value());
   }));
   MESHPLAN_RETURN_IF_ERROR(verifyEach("updates", program.updates(), [&](const artifact::Update *update) {
     // The value may be overwritten: a reduction may have used the accumulator as its target.
-    bool isOver = states[update->value()] == State::overwritten && isAccumulator(program, update->target());
-    return isOver ? Status() : tensor(update->value());
+    bool isOver = values.isOverwritten(update->value()) && isAccumulator(program, update->target());
+    return isOver ? Status() : values.useTensor(update->value());
   }));
-  return verifyEach("outputs", program.outputs(), [&](const artifact::Port *port) { return tensor(port->value()); });
+  return verifyEach("outputs", program.outputs(),
+                    [&](const artifact::Port *port) { return values.useTensor(port->value()); });
 }
 
 } // namespace

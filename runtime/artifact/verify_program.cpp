@@ -3,6 +3,7 @@
 #include "runtime/artifact/meaning.h"
 
 #include "runtime/artifact/vector_range.h"
+#include "runtime/schema/distribution.h"
 #include "runtime/schema/loss_scale.h"
 #include "runtime/schema/rate_schedule.h"
 
@@ -84,17 +85,21 @@ Status verifyGiven(const artifact::Init &init, const artifact::Value &value) {
 Status verifyInit(const artifact::Init &init, const artifact::Value &value) {
   if (init.kind() < artifact::InitKind::MIN || init.kind() > artifact::InitKind::MAX)
     return corrupted("init: kind ", int(init.kind()), " does not exist");
-  for (double number : {init.value(), init.low(), init.high(), init.mean(), init.std()})
-    if (!std::isfinite(number))
-      return corrupted("init: a number is not finite");
-  if (init.kind() == artifact::InitKind::given)
-    return verifyGiven(init, value);
-  bool isNormal = init.kind() == artifact::InitKind::normal || init.kind() == artifact::InitKind::truncated_normal;
-  if (isNormal && !(init.std() > 0))
+  switch (distributionFault({init.value(), init.low(), init.high(), init.mean(), init.std(), hasBounds(init.kind()),
+                             hasDeviation(init.kind())})) {
+  case DistributionFault::number:
+    return corrupted("init: a number is not one of f32");
+  case DistributionFault::deviation:
     return corrupted("init: a standard deviation of ", init.std());
-  bool isBounded = init.kind() == artifact::InitKind::uniform || init.kind() == artifact::InitKind::truncated_normal;
-  return isBounded && !(init.low() < init.high()) ? corrupted("init: from ", init.low(), " to ", init.high())
-                                                  : Status();
+  case DistributionFault::bounds:
+    return corrupted("init: from ", init.low(), " to ", init.high());
+  case DistributionFault::unreachable:
+    return corrupted("init: from ", init.low(), " to ", init.high(), ", with mean ", init.mean(), " and deviation ",
+                     init.std());
+  case DistributionFault::none:
+    break;
+  }
+  return init.kind() == artifact::InitKind::given ? verifyGiven(init, value) : Status();
 }
 
 Status verifyParameters(const artifact::Schedule &schedule, const artifact::Program &program,

@@ -134,7 +134,7 @@ std::vector<CoverageLine> CheckCommand::coverage(Compilation &compilation) {
   const BoundPlan &plan = compilation.plan();
   for (const EntryMatch &entry : plan.entries) {
     CoverageLine line;
-    line.place = lineText(compilation, entry.range);
+    line.location = lineText(compilation, entry.range);
     line.statement = entry.path;
     bool isOfOthers = entry.parameterModules == 0 && !entry.modules.empty();
     line.matched = static_cast<int64_t>(isOfOthers ? entry.modules.size() : entry.parameterModules);

@@ -144,13 +144,13 @@ bool InitCommand::checkUsage() {
 /// Reads the plan that the exporter stored in the archive.
 bool InitCommand::readArchivePlan(Sources &sources, Diagnostics &diagnostics) {
   archive::ExtraFile file = archive::readExtraFile(options.modelFile, parallelPlanFile);
-  int32_t place = sources.find(options.modelFile)->file();
+  int32_t modelFile = sources.find(options.modelFile)->file();
   if (!file.errors.empty()) {
-    reportArchive(file.errors, options.modelFile, place, diagnostics);
+    reportArchive(file.errors, options.modelFile, modelFile, diagnostics);
     return false;
   }
   if (!file.text) {
-    diagnostics.error({place}, "has no parallel plan of transformers")
+    diagnostics.error({modelFile}, "has no parallel plan of transformers")
         .help("tools/export_model.py, 'python -m meshplan.export' and 'meshplan.export(model)' leave it in the archive "
               "of a model of transformers that has one, but not of a module around it")
         .help("'--from hf FILE.json' reads one: json.dump({\"base_model_tp_plan\": model.config.base_model_tp_plan}, "

@@ -20,9 +20,9 @@ static size_t foreignFlags(llvm::ArrayRef<std::string> arguments, const CLI::App
   return 0;
 }
 
-/// True, after reporting an error, if flags of Megatron follow those at `place`.
-static bool saysLooseFlags(llvm::ArrayRef<std::string> arguments, size_t place, const CLI::App &init) {
-  for (const std::string &argument : arguments.drop_front(place + 1)) {
+/// True, after reporting an error, if flags of Megatron follow those at `position`.
+static bool saysLooseFlags(llvm::ArrayRef<std::string> arguments, size_t position, const CLI::App &init) {
+  for (const std::string &argument : arguments.drop_front(position + 1)) {
     llvm::StringRef name = llvm::StringRef(argument).split('=').first;
     if (init.get_option_no_throw(name.str()) || !name.consume_front("--") || !ruleOf(name))
       continue;
@@ -55,11 +55,11 @@ static int runCommandLine(int argc, char **argv) {
   };
   std::vector<std::string> arguments(argv, argv + argc);
   const CLI::App &init = *app.get_subcommand("init");
-  if (size_t place = foreignFlags(arguments, init)) {
-    if (saysLooseFlags(arguments, place, init))
+  if (size_t position = foreignFlags(arguments, init)) {
+    if (saysLooseFlags(arguments, position, init))
       return 2;
     // The flags are one argument that looks like an option, and CLI11 checks the first character.
-    arguments[place].insert(0, " ");
+    arguments[position].insert(0, " ");
   }
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)

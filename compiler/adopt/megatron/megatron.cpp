@@ -79,14 +79,14 @@ void MegatronReader::checkLayout(const MegatronFlag &flag) {
   const FlagWord &layout = flag.values.front();
   auto parsed = parsePipelineLayout(layout.text);
   if (auto *error = std::get_if<LayoutError>(&parsed)) {
-    SourceRange place = layout.range;
+    SourceRange location = layout.range;
     // The string may begin after a quote or after '--pipeline-model-parallel-layout='.
-    StringRef written = diagnostics.sources().buffer(place.file).piece(place);
+    StringRef written = diagnostics.sources().buffer(location.file).piece(location);
     if (size_t begin = written.find(layout.text); begin != StringRef::npos) {
-      place.column += static_cast<int32_t>(begin + error->place);
-      place.endColumn = place.column + 1;
+      location.column += static_cast<int32_t>(begin + error->offset);
+      location.endColumn = location.column + 1;
     }
-    diagnostics.error(place, "pipeline layout: " + error->message);
+    diagnostics.error(location, "pipeline layout: " + error->message);
     return;
   }
   const auto &stages = std::get<PipelineStages>(parsed);

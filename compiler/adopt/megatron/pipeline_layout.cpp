@@ -25,9 +25,9 @@ public:
 private:
   static constexpr size_t most = 100'000;
 
-  void fail(size_t place, const std::string &message) {
+  void fail(size_t offset, const std::string &message) {
     if (!error)
-      error = LayoutError{place, message};
+      error = LayoutError{offset, message};
   }
   bool take(char sign) {
     if (at >= text.size() || text[at] != sign)

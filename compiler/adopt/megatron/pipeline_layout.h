@@ -17,7 +17,7 @@ using PipelineStages = std::vector<std::string>;
 
 /// An error in the string, and its position in bytes.
 struct LayoutError {
-  size_t place = 0;
+  size_t offset = 0;
   std::string message;
 };
 

@@ -24,7 +24,7 @@ PairWriter::PairWriter(ExportedProgram &program) : program(program) {
 
 ValueId PairWriter::define(ScalarType type, const Dims &dims) {
   Value value;
-  for (int number = 1; !names.insert(value.name = place->name + "$" + std::to_string(number)).second; ++number) {
+  for (int number = 1; !names.insert(value.name = origin->name + "$" + std::to_string(number)).second; ++number) {
   }
   value.type = type;
   value.dims = dims;
@@ -39,11 +39,11 @@ ValueId PairWriter::write(llvm::StringRef target, std::vector<NamedArgument> arg
   node.arguments = std::move(arguments);
   node.results = {define(type, dims)};
   node.name = program.values.back().name;
-  node.scope = place->scope;
-  node.noGrad = place->noGrad;
+  node.scope = origin->scope;
+  node.noGrad = origin->noGrad;
   // PyTorch's autocast does not convert complex tensors, so it must not convert the real nodes that stand for them.
   node.autocastOff = everyDevice.str();
-  node.source = place->source;
+  node.source = origin->source;
   nodes.push_back(std::move(node));
   return nodes.back().results.front();
 }

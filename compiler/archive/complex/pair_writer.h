@@ -27,7 +27,7 @@ public:
   explicit PairWriter(ExportedProgram &program);
 
   /// Nodes that are written from now on replace `node`.
-  void begin(const Node &node) { place = &node; }
+  void begin(const Node &node) { origin = &node; }
   /// Keeps the node unchanged.
   void keep(Node node) { nodes.push_back(std::move(node)); }
 
@@ -67,7 +67,7 @@ private:
   ExportedProgram &program;
   std::vector<Node> nodes;
   llvm::StringSet<> names;
-  const Node *place = nullptr;
+  const Node *origin = nullptr;
 };
 
 } // namespace meshplan::archive

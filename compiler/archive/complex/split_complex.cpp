@@ -137,9 +137,9 @@ void ComplexSplitter::splitBuffers() {
       // [n, m] complex numbers are [n, m, 2] real ones with the same bytes, as torch.view_as_real has them.
       ValueId whole = buffer.value, pairs = partOfValue(whole, "$pairs");
       program.values[pairs].dims.push_back(2);
-      Node place;
-      place.name = program.value(whole).name;
-      writer.begin(place);
+      Node origin;
+      origin.name = program.value(whole).name;
+      writer.begin(origin);
       ValueId real = writer.selected(pairs, 0, dims), imag = writer.selected(pairs, 1, dims);
       rules.define(whole, {real, imag});
       buffer.value = pairs;
@@ -176,12 +176,12 @@ void ComplexSplitter::visit(Node node) {
 
 void ComplexSplitter::reportRefused() {
   constexpr size_t maxNotes = 3;
-  for (auto &[target, places] : refused) {
+  for (auto &[target, nodes] : refused) {
     Diagnostic error;
     error.message = prefix + "operator '" + target + "' is not implemented for complex tensors";
-    size_t count = places.size();
-    places.resize(std::min(count, maxNotes));
-    error.notes = std::move(places);
+    size_t count = nodes.size();
+    nodes.resize(std::min(count, maxNotes));
+    error.notes = std::move(nodes);
     if (count > maxNotes)
       error.notes.push_back("and " + std::to_string(count - maxNotes) + " more");
     error.help = "write it with torch.view_as_real, or with sums, products, quotients and exponentials, which are "

@@ -74,27 +74,27 @@ template <bool OfAll> static void truth(Composition &composition) {
 }
 
 //===----------------------------------------------------------------------===//
-// Places
+// Indices
 //===----------------------------------------------------------------------===//
 
 /// Indices along one dim. Without `dim` PyTorch counts through the flattened tensor, which is the same only for a
 /// tensor of one dim; others are not composed.
-static std::optional<ComposedDims> placeDims(const CallView &call, plan::MeshOp) {
+static std::optional<ComposedDims> extremeIndexDims(const CallView &call, plan::MeshOp) {
   std::optional<SmallVector<int64_t>> dims = dimsOfSelf(call);
   if (!dims || dims->size() != 1)
     return std::nullopt;
-  return severalDims(call, "self", dims, bytesOf(call, "self") + placeBytes);
+  return severalDims(call, "self", dims, bytesOf(call, "self") + indexBytes);
 }
 
 /// The index of the first element of each row that equals the extreme.
-static Value placeOf(const Composition &composition, Value self, Value extreme, int64_t dim) {
+static Value firstIndexOf(const Composition &composition, Value self, Value extreme, int64_t dim) {
   int64_t size = shapeOf(self)[dim];
   SmallVector<int64_t> shape(shapeOf(self));
   shape[dim] = 1;
   Value fromEnd = composition.make("meshplan.extreme_place")
                       .tensor("self", self)
                       .tensor("extreme", extreme)
-                      .tensor("places", composition.places(size))
+                      .tensor("places", composition.indices(size))
                       .integer("dim", dim)
                       .integer("size", size)
                       .build(shape, IntegerType::get(self.getContext(), 64));
@@ -104,13 +104,13 @@ static Value placeOf(const Composition &composition, Value self, Value extreme, 
       .build(shape, elementOf(fromEnd));
 }
 
-template <bool OfLargest, bool WithValues> static void place(Composition &composition) {
+template <bool OfLargest, bool WithValues> static void extremeIndex(Composition &composition) {
   Value self = composition.operand("self");
   SmallVector<int64_t> dims = *dimsOfSelf(composition.getView());
   Value extreme = OfLargest ? largest(composition, self, dims) : least(composition, self, dims);
   if (WithValues)
     composition.give(0, extreme);
-  composition.give(WithValues, placeOf(composition, self, extreme, dims.front()));
+  composition.give(WithValues, firstIndexOf(composition, self, extreme, dims.front()));
 }
 
 void meshplan::addExtremeCompositions(CompositionTable &table) {
@@ -120,8 +120,8 @@ void meshplan::addExtremeCompositions(CompositionTable &table) {
     table[("aten.any." + suffix).str()] = {valueDims<1>, truth<false>};
     table[("aten.all." + suffix).str()] = {valueDims<1>, truth<true>};
   }
-  table["aten.argmax.default"] = {placeDims, place<true, false>};
-  table["aten.argmin.default"] = {placeDims, place<false, false>};
-  table["aten.max.dim"] = {placeDims, place<true, true>};
-  table["aten.min.dim"] = {placeDims, place<false, true>};
+  table["aten.argmax.default"] = {extremeIndexDims, extremeIndex<true, false>};
+  table["aten.argmin.default"] = {extremeIndexDims, extremeIndex<false, false>};
+  table["aten.max.dim"] = {extremeIndexDims, extremeIndex<true, true>};
+  table["aten.min.dim"] = {extremeIndexDims, extremeIndex<false, true>};
 }

@@ -40,7 +40,7 @@ static std::optional<ComposedDims> topkDims(const CallView &call, plan::MeshOp m
   if (runs.empty() || count <= 0 || count > size / heapFactor)
     return std::nullopt;
   dims->exchanged =
-      static_cast<int64_t>(runs.size()) * count * (plan::elementBytes(self.getElementType()) + placeBytes);
+      static_cast<int64_t>(runs.size()) * count * (plan::elementBytes(self.getElementType()) + indexBytes);
   return dims;
 }
 
@@ -51,7 +51,7 @@ static void topk(Composition &composition) {
   SmallVector<Value> heap;
   for (Range run : runsOf(cast<RankedTensorType>(self.getType()), dim, composition.getMesh())) {
     CallBuilder step = composition.make("meshplan.topk_part");
-    step.tensor("self", self).tensor("places", places = places ? places : composition.places(size));
+    step.tensor("self", self).tensor("places", places = places ? places : composition.indices(size));
     if (!heap.empty())
       step.tensor("values", heap[0]).tensor("indices", heap[1]);
     step.integer("k", view.getInt("k", 0)).integer("dim", dim).flag("largest", view.getBool("largest", true));

@@ -139,8 +139,8 @@ static std::optional<Equation> readEquation(StringRef text) {
   for (StringRef part : parts)
     equation.operands.push_back(part.str());
   for (StringRef letters : llvm::concat<const std::string>(equation.operands, ArrayRef<std::string>(equation.result)))
-    for (auto [place, letter] : llvm::enumerate(letters))
-      if (letters.find(letter, place + 1) != StringRef::npos)
+    for (auto [position, letter] : llvm::enumerate(letters))
+      if (letters.find(letter, position + 1) != StringRef::npos)
         return std::nullopt;
   return equation;
 }

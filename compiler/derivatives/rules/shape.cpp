@@ -27,8 +27,8 @@ static void permuteRule(Derivation &derivation) {
   std::optional<SmallVector<int64_t>> order = derivation.getView().getInts("dims");
   int64_t rank = rankOf(derivation.result());
   SmallVector<int64_t> inverse(rank);
-  for (auto [place, dim] : llvm::enumerate(order.value_or(SmallVector<int64_t>())))
-    inverse[normalizeDim(dim, rank)] = place;
+  for (auto [position, dim] : llvm::enumerate(order.value_or(SmallVector<int64_t>())))
+    inverse[normalizeDim(dim, rank)] = position;
   derivation.give("self", Arithmetic(derivation).permute(derivation.gradient(), inverse));
 }
 

@@ -16,15 +16,15 @@ static bool isFloat(ScalarType type) {
 /// True if the value is a scalar, which the language requires of a loss; a tensor of shape [1] is not.
 static bool isOneFloat(const archive::Value &value) { return isFloat(value.type) && value.dims.empty(); }
 
-static std::optional<std::string> noLoss(LossRequest request, SourceRange place, const std::string &message,
+static std::optional<std::string> noLoss(LossRequest request, SourceRange location, const std::string &message,
                                          const std::string &help, Diagnostics &diagnostics) {
   if (request == LossRequest::ifNamed)
     return "";
   if (request == LossRequest::required) {
-    diagnostics.error(place, message).help(help);
+    diagnostics.error(location, message).help(help);
     return std::nullopt;
   }
-  diagnostics.warning(place, message + ": statements of training are left out").help(help);
+  diagnostics.warning(location, message + ": statements of training are left out").help(help);
   return "";
 }
 

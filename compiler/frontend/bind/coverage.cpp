@@ -152,10 +152,10 @@ void RestBinder::reportUncovered(const std::vector<bool> &claimed) {
 }
 
 const EntryMatch *RestBinder::borderEntry(size_t module) const {
-  auto place = llvm::lower_bound(plan.modules, module,
+  auto found = llvm::lower_bound(plan.modules, module,
                                  [](const BoundModule &bound, size_t value) { return bound.module < value; });
-  bool isBound = place != plan.modules.end() && place->module == module && !place->borders.empty();
-  return isBound ? &plan.entries[place->entry] : nullptr;
+  bool isBound = found != plan.modules.end() && found->module == module && !found->borders.empty();
+  return isBound ? &plan.entries[found->entry] : nullptr;
 }
 
 void RestBinder::reportGroup(const std::string &key, const Group &group) {
@@ -179,13 +179,13 @@ void RestBinder::finish(const Rest &rest) {
   if (match.modules.empty() && !context.diagnostics.hasErrors())
     context.diagnostics.warning(match.range, "'rest' covers nothing: every parameter of its block has an entry");
   for (size_t index : match.modules) {
-    auto place = llvm::lower_bound(plan.modules, index,
+    auto found = llvm::lower_bound(plan.modules, index,
                                    [](const BoundModule &module, size_t value) { return module.module < value; });
-    if (place == plan.modules.end() || place->module != index)
-      place = plan.modules.insert(place, {index});
-    place->styles = styles[rest.entry].styles;
-    place->entry = rest.entry;
-    place->range = context.syntax.entries[rest.entry].range;
+    if (found == plan.modules.end() || found->module != index)
+      found = plan.modules.insert(found, {index});
+    found->styles = styles[rest.entry].styles;
+    found->entry = rest.entry;
+    found->range = context.syntax.entries[rest.entry].range;
   }
 }
 

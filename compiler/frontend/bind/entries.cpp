@@ -236,8 +236,8 @@ void EntryBinder::finishModules() {
       continue;
     }
     // Claims of styles are sorted first: a border of another entry does not replace the style's entry.
-    auto [place, isNew] = modules.try_emplace(claim.module);
-    BoundModule &module = place->second;
+    auto [position, isNew] = modules.try_emplace(claim.module);
+    BoundModule &module = position->second;
     if (isNew) {
       module.module = claim.module;
       module.entry = entry;

@@ -27,7 +27,7 @@ namespace {
 /// names that exist there.
 struct Repair {
   std::vector<std::string> patterns;
-  std::string place;              ///< the prefix that matches
+  std::string prefix;             ///< the prefix that matches
   std::vector<std::string> names; ///< names below it
 };
 
@@ -66,8 +66,8 @@ std::string repairHelp(const PathTree &tree, const PatternSequence &pattern) {
     return "did you mean " + quotedList(found.patterns) + "?";
   if (found.names.empty() || found.names.size() > mostListed)
     return "";
-  std::string place = found.place.empty() ? "at the top of the model: " : "below '" + found.place + "': ";
-  return place + quotedList(found.names, ",");
+  std::string where = found.prefix.empty() ? "at the top of the model: " : "below '" + found.prefix + "': ";
+  return where + quotedList(found.names, ",");
 }
 
 } // namespace

@@ -25,7 +25,7 @@ static json::Value toJson(const SettingChange &change) {
                       {"of", kinds[static_cast<size_t>(change.of)]},
                       {"subjects", std::move(subjects)},
                       {"value", toJson(change.value, text)},
-                      {"place", toJson(change.place, text)}};
+                      {"place", toJson(change.location, text)}};
 }
 
 static json::Value toJson(const AxisChange &axis) {

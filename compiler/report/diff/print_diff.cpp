@@ -61,12 +61,12 @@ static void printSettings(const ReportDiff &diff, raw_ostream &stream) {
   if (diff.settings.empty())
     stream << "  the same\n";
   TextTable table({Align::left, Align::left, Align::left, Align::left, Align::left});
-  auto side = [](const std::string &value, const std::string &place) {
-    return value.empty() ? "not stated" : place.empty() ? value : value + " (" + place + ")";
+  auto side = [](const std::string &value, const std::string &location) {
+    return value.empty() ? "not stated" : location.empty() ? value : value + " (" + location + ")";
   };
   for (const SettingChange &change : diff.settings)
-    table.addRow({change.name, side(change.value.before, change.place.before), "->",
-                  side(change.value.after, change.place.after), subjectsText(change, diff.modelParameters)});
+    table.addRow({change.name, side(change.value.before, change.location.before), "->",
+                  side(change.value.after, change.location.after), subjectsText(change, diff.modelParameters)});
   table.print(stream);
 }
 

@@ -44,7 +44,7 @@ struct SettingChange {
   Setting::Of of = Setting::Of::run;
   std::vector<std::string> subjects = {}; ///< names of parameters or paths of modules; empty for the run
   Change<std::string> value;              ///< empty if the plan does not state it
-  Change<std::string> place;              ///< empty if it is not known
+  Change<std::string> location;           ///< empty if it is not known
 };
 
 struct ReportDiff {

@@ -49,7 +49,7 @@ private:
 } // namespace
 
 static std::string valueOf(const Setting *setting) { return setting ? setting->value : ""; }
-static std::string placeOf(const Setting *setting) { return setting ? setting->place : ""; }
+static std::string locationOf(const Setting *setting) { return setting ? setting->location : ""; }
 
 /// True if the setting that this one depends on differs, and is therefore reported.
 bool SettingComparison::isBroughtByOne(const Setting &setting) const {
@@ -63,12 +63,13 @@ void SettingComparison::add(const Setting *before, const Setting *after) {
   const auto &[of, subject] = either.of;
   // Subjects with the same change are one entry: a new style for a layer changes a setting of 32 layers, and one line
   // says so. Locations are part of the key, because two statements that happen to have the same effect are two changes.
-  std::vector<std::string> key{either.name, valueOf(before), placeOf(before), valueOf(after), placeOf(after)};
+  std::vector<std::string> key{either.name, valueOf(before), locationOf(before), valueOf(after), locationOf(after)};
   if (of == Setting::Of::run)
     key.push_back("run");
   auto [entry, inserted] = known.try_emplace(std::move(key), changes.size());
   if (inserted)
-    changes.push_back({either.name, of, {}, {valueOf(before), valueOf(after)}, {placeOf(before), placeOf(after)}});
+    changes.push_back(
+        {either.name, of, {}, {valueOf(before), valueOf(after)}, {locationOf(before), locationOf(after)}});
   if (of != Setting::Of::run)
     changes[entry->second].subjects.push_back(subject);
 }

@@ -14,6 +14,7 @@
 #include "compiler/sharding/reshard.h"
 #include "compiler/support/layer_names.h"
 #include "dialect/plan/attributes.h"
+#include "dialect/plan/reshard_steps.h"
 #include <map>
 
 using namespace mlir;
@@ -34,12 +35,12 @@ std::vector<int64_t> meshplan::shardExtents(const DimSharding &dim) {
 }
 
 Statement Describer::statement(Location location, StringAttr text) const {
-  FileLineColRange place = sched::getPlanLocation(location);
-  const SourceBuffer *file = place ? sources.find(place.getFilename().getValue()) : nullptr;
+  FileLineColRange found = sched::getPlanLocation(location);
+  const SourceBuffer *file = found ? sources.find(found.getFilename().getValue()) : nullptr;
   if (!file)
     return {{}, text ? text.str() : ""};
-  SourceRange range{file->file(), static_cast<int32_t>(place.getStartLine()),
-                    static_cast<int32_t>(place.getStartColumn()), static_cast<int32_t>(place.getEndColumn())};
+  SourceRange range{file->file(), static_cast<int32_t>(found.getStartLine()),
+                    static_cast<int32_t>(found.getStartColumn()), static_cast<int32_t>(found.getEndColumn())};
   return {range, text ? text.str() : file->piece(range).str()};
 }
 
@@ -149,7 +150,7 @@ std::vector<End> Describer::consumers(ArrayRef<OpOperand *> uses) const {
 StepExplanation Describer::step(Operation *op) const {
   StepExplanation step;
   step.kind = op->getName().stripDialect().str();
-  SmallVector<AxisRefAttr> axes(op->getAttrOfType<ArrayAttr>("axes").getAsRange<AxisRefAttr>());
+  SmallVector<AxisRefAttr> axes(stepAxes(op).getAsRange<AxisRefAttr>());
   step.axes = axisNames(axes);
   if (collectiveKindOf(op))
     step.bytes = trafficBytes(sentBytes(op, mesh));
@@ -180,7 +181,7 @@ ReshardExplanation Describer::reshard(const Move &move) const {
   reshard.consumers = consumers(uses.empty() ? usesAfterReshards(move.result()) : uses);
   for (Operation *op : move.steps)
     reshard.steps.push_back(step(op));
-  reshard.statement = statement(move.statement(), move.steps.front()->getAttrOfType<StringAttr>("cause"));
+  reshard.statement = statement(move.statement(), stepCause(move.steps.front()));
   reshard.needs = needs(move, reshard.statement);
   return reshard;
 }

@@ -45,8 +45,8 @@ private:
   std::pair<Setting::Of, std::string> parameterAt(size_t index) const {
     return {Setting::Of::parameter, parameterPath(model, model.parameters[index])};
   }
-  void add(std::string name, std::string value, std::string place, std::string container = "") {
-    settings.all.push_back({std::move(name), std::move(value), std::move(place), {}, std::move(container)});
+  void add(std::string name, std::string value, std::string location, std::string container = "") {
+    settings.all.push_back({std::move(name), std::move(value), std::move(location), {}, std::move(container)});
   }
 
   const BoundPlan &plan;

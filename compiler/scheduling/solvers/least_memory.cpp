@@ -220,12 +220,12 @@ llvm::Expected<std::vector<unsigned>> meshplan::scheduling::leastMemoryOrder(con
   MemorySearch search(problem, dependencies, {}, mostVisited);
   if (search.search())
     return search.order;
-  std::string place = search.stuck ? " does not fit '" + problem.operations[*search.stuck].name + "' after " +
+  std::string where = search.stuck ? " does not fit '" + problem.operations[*search.stuck].name + "' after " +
                                          std::to_string(search.furthest) + " operations"
                                    : " does not fit what is held at the end";
   return llvm::createStringError("V9: no order of the operations " +
                                  Twine(search.isComplete() ? "keeps" : "was found that keeps") +
-                                 " to the memory limit of " + textOf(problem.memoryLimit) + " bytes, which" + place);
+                                 " to the memory limit of " + textOf(problem.memoryLimit) + " bytes, which" + where);
 }
 
 std::optional<std::vector<unsigned>> meshplan::scheduling::urgentOrder(const Problem &problem,

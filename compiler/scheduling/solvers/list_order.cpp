@@ -78,8 +78,8 @@ private:
 std::vector<int64_t> meshplan::scheduling::urgenciesOf(const CostTable &costs, const DependencyTable &dependencies,
                                                        llvm::ArrayRef<unsigned> reference, ListRules rules) {
   std::vector<int64_t> urgency(reference.size());
-  for (auto [place, operation] : llvm::enumerate(reference))
-    urgency[operation] = place;
+  for (auto [position, operation] : llvm::enumerate(reference))
+    urgency[operation] = position;
   if (rules.urgency != Urgency::reference)
     for (auto [own, path] : llvm::zip_equal(urgency, criticalPaths(costs, dependencies, reference, rules.urgency)))
       own = -path;

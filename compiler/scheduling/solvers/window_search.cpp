@@ -29,7 +29,7 @@ public:
 private:
   int64_t timeFrom(size_t position, llvm::ArrayRef<unsigned> window, int64_t limit);
   void setCurrent(std::vector<unsigned> order);
-  std::pair<size_t, size_t> placesOf(size_t position) const;
+  std::pair<size_t, size_t> reachableFrom(size_t position) const;
   bool improveOnce(unsigned end);
   void disturb();
 
@@ -104,7 +104,7 @@ void WindowSearch::offer(llvm::ArrayRef<unsigned> window) {
 }
 
 /// The first and the last position to which the operation at a position can move.
-std::pair<size_t, size_t> WindowSearch::placesOf(size_t position) const {
+std::pair<size_t, size_t> WindowSearch::reachableFrom(size_t position) const {
   unsigned operation = current[position];
   size_t first = position, last = position;
   while (first > 0 && !llvm::is_contained(dependencies.before[operation], current[first - 1]))
@@ -119,8 +119,8 @@ bool WindowSearch::improveOnce(unsigned end) {
   bool isBetter = false;
   for (unsigned operation : std::vector<unsigned>(current)) {
     size_t from = llvm::find(current, operation) - current.begin();
-    auto [first, last] = placesOf(from);
-    std::optional<size_t> bestPlace;
+    auto [first, last] = reachableFrom(from);
+    std::optional<size_t> bestPosition;
     int64_t time = currentTime;
     for (size_t to = first; to <= last; ++to) {
       if (to == from)
@@ -131,11 +131,11 @@ bool WindowSearch::improveOnce(unsigned end) {
       if (other >= time)
         continue;
       time = other;
-      bestPlace = to;
+      bestPosition = to;
     }
-    if (!bestPlace)
+    if (!bestPosition)
       continue;
-    setCurrent(moved(current, from, *bestPlace));
+    setCurrent(moved(current, from, *bestPosition));
     isBetter = true;
   }
   return isBetter;
@@ -145,7 +145,7 @@ void WindowSearch::disturb() {
   std::vector<unsigned> before = current;
   for (unsigned move = 0, moves = 1 + random.below(3); move < moves; ++move) {
     size_t from = random.below(current.size());
-    auto [first, last] = placesOf(from);
+    auto [first, last] = reachableFrom(from);
     current = moved(current, from, first + random.below(last - first + 1));
   }
   setCurrent(std::move(current));
@@ -179,11 +179,11 @@ namespace {
 using KnownBlocks = std::map<std::vector<unsigned>, std::vector<std::vector<unsigned>>>;
 } // namespace
 
-static std::vector<unsigned> placesIn(llvm::ArrayRef<unsigned> before, llvm::ArrayRef<unsigned> after) {
-  std::vector<unsigned> places;
+static std::vector<unsigned> positionsIn(llvm::ArrayRef<unsigned> before, llvm::ArrayRef<unsigned> after) {
+  std::vector<unsigned> positions;
   for (unsigned operation : after)
-    places.push_back(llvm::find(before, operation) - before.begin());
-  return places;
+    positions.push_back(llvm::find(before, operation) - before.begin());
+  return positions;
 }
 
 /// False if an operation would come before one that it depends on.
@@ -198,17 +198,17 @@ static bool respectsDependencies(llvm::ArrayRef<unsigned> order, const Dependenc
 static void improveBlock(WindowSearch &search, llvm::ArrayRef<unsigned> window, std::vector<unsigned> kinds,
                          const DependencyTable &dependencies, KnownBlocks &known, unsigned mostCandidates) {
   auto [entry, isNew] = known.try_emplace(std::move(kinds));
-  for (llvm::ArrayRef<unsigned> places : entry->second) {
+  for (llvm::ArrayRef<unsigned> positions : entry->second) {
     std::vector<unsigned> order;
-    for (unsigned place : places)
-      order.push_back(window[place]);
+    for (unsigned position : positions)
+      order.push_back(window[position]);
     if (respectsDependencies(order, dependencies))
       search.offer(order);
   }
   if (!isNew)
     return;
   search.search(mostCandidates);
-  entry->second.push_back(placesIn(window, search.best()));
+  entry->second.push_back(positionsIn(window, search.best()));
 }
 
 IssueOrder meshplan::scheduling::improve(const Problem &problem, const CostTable &costs,

@@ -171,16 +171,16 @@ void BlockSearch::collect(Value value, const TensorFactors &tensor, const Factor
   ArrayRef<DimBlock> all = blocksOf(value);
   for (auto [dim, list] : llvm::enumerate(tensor.dims)) {
     const DimBlock &own = all[dim];
-    size_t place = rule.majorFactorIndex(list);
-    int64_t below = rule.sizeBelow(list, place);
-    if (place == list.size())
+    size_t major = rule.majorFactorIndex(list);
+    int64_t below = rule.sizeBelow(list, major);
+    if (major == list.size())
       continue;
     if (tensor.isJoined(dim)) {
       addJoined(own, list, rule, factors);
       continue;
     }
-    int64_t sharers = tensor.sharers(dim), extent = rule.factors[list[place]].size;
-    DimBlock &factor = factors[list[place]];
+    int64_t sharers = tensor.sharers(dim), extent = rule.factors[list[major]].size;
+    DimBlock &factor = factors[list[major]];
     if (sharers > 1)
       // The sharers of a block of keys form one block of queries, unless the block may be on several ranks. The repeat
       // count of the keys stays with them (ofFactors): here it would say that the query heads are shared.
@@ -231,13 +231,13 @@ static SmallVector<CountedParts, 0> countedParts(ArrayRef<unsigned> list, const 
 DimBlock BlockSearch::ofFactors(const TensorFactors &tensor, unsigned dim, int64_t extent, const FactorRule &rule,
                                 ArrayRef<DimBlock> factors) const {
   ArrayRef<unsigned> list = tensor.dims[dim];
-  size_t place = rule.majorFactorIndex(list);
-  int64_t below = rule.sizeBelow(list, place);
-  if (place == list.size())
+  size_t major = rule.majorFactorIndex(list);
+  int64_t below = rule.sizeBelow(list, major);
+  if (major == list.size())
     return {};
   if (tensor.isJoined(dim))
     return joinedFactors(list, extent, rule, factors);
-  const DimBlock &block = factors[list[place]];
+  const DimBlock &block = factors[list[major]];
   int64_t sharers = tensor.sharers(dim);
   if (sharers == 1)
     return {block.size * below, block.repeat, scaledUp(block.parts, below), countedParts(list, rule, factors)};

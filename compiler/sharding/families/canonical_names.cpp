@@ -175,16 +175,16 @@ std::optional<CallRewrite> Renaming::asPermute() const {
     return std::nullopt;
   for (auto [source, destination] : llvm::zip_equal(from, to))
     order[destination] = source;
-  llvm::SmallDenseSet<int64_t> sources(from.begin(), from.end()), places(to.begin(), to.end());
-  if (sources.size() != from.size() || places.size() != to.size())
+  llvm::SmallDenseSet<int64_t> sources(from.begin(), from.end()), destinations(to.begin(), to.end());
+  if (sources.size() != from.size() || destinations.size() != to.size())
     return std::nullopt;
   int64_t next = 0;
-  for (int64_t &place : order) {
-    if (place >= 0)
+  for (int64_t &dim : order) {
+    if (dim >= 0)
       continue;
     while (llvm::is_contained(from, next))
       ++next;
-    place = next++;
+    dim = next++;
   }
   return changed("aten.permute.default", {{"dims", builder.getI64ArrayAttr(order)}});
 }

@@ -115,9 +115,9 @@ MaskBytes AttentionMemory::mask(int64_t rows, int64_t keys) const {
 MaskBytes AttentionMemory::mask(int64_t rows, int64_t keys, int64_t elementBytes) const {
   std::optional<unsigned> given = call.getOperand("mask");
   Type givenType = given ? call.operands[*given].getElementType() : Type();
-  int64_t places = rows * keys, bytes = places * elementBytes, most = bytes;
+  int64_t positions = rows * keys, bytes = positions * elementBytes, most = bytes;
   if (causal || window > 0)
-    most += places * (8 + 1); // distances, and where they exceed the window
+    most += positions * (8 + 1); // distances, and where they exceed the window
   bool ofKeys = call.getOperand("key_mask").has_value();
   if (ofKeys) {
     most = std::max(most, bytes + bytes * sizes.batch);
@@ -126,7 +126,7 @@ MaskBytes AttentionMemory::mask(int64_t rows, int64_t keys, int64_t elementBytes
   if (given) {
     ArrayRef<int64_t> shape = call.operands[*given].getShape();
     int64_t copies = shape.size() == 4 ? std::max(ofKeys ? sizes.batch : 1, shape[0]) * shape[1] : 1;
-    int64_t made = copies * places * elementBytes;
+    int64_t made = copies * positions * elementBytes;
     // A boolean mask is converted to its hidden positions, any other mask to the kernel's type.
     int64_t part = shape.size() == 4 ? shape[0] * shape[1] * std::min(shape[2], rows) * std::min(shape[3], keys) : 0;
     int64_t ownBytes = plan::elementBytes(givenType);

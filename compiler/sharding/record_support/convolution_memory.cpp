@@ -34,12 +34,12 @@ int64_t inBlocks(int64_t bytes, int64_t features, int64_t block = Block) {
 struct Images {
   Images(RankedTensorType type, int64_t groups)
       : bytes(tensorBytes(type)), features(type.getDimSize(1)), ofGroup(features / groups),
-        places(ShapedType::getNumElements(type.getShape().drop_front(2))),
+        positions(ShapedType::getNumElements(type.getShape().drop_front(2))),
         slice(ShapedType::getNumElements(type.getShape().drop_front(type.getRank() > 4 ? 3 : 2))) {}
 
   int64_t bytes, features, ofGroup;
-  int64_t places; ///< spatial positions of an image
-  int64_t slice;  ///< spatial positions of an image, or of one slice of a volume
+  int64_t positions; ///< spatial positions of an image
+  int64_t slice;     ///< spatial positions of an image, or of one slice of a volume
 };
 
 /// Sizes of a convolution without empty tensors.
@@ -47,7 +47,7 @@ struct Sizes {
   explicit Sizes(const Convolution &call);
 
   /// True if each position of the result depends on one position of the source.
-  bool isPlain() const { return isOne && source.places == result.places; }
+  bool isPlain() const { return isOne && source.positions == result.positions; }
   /// True if the features of a group, or the groups, fill whole blocks.
   bool fillsBlocks(int64_t block) const {
     return groups == 1 || isDepthwise || (source.ofGroup % block == 0 && result.ofGroup % block == 0);
@@ -56,7 +56,7 @@ struct Sizes {
   int64_t blockOf() const { return groups == 1 || isDepthwise ? Block : 1; }
   /// Bytes of the matrix of all windows of all images.
   int64_t allWindows() const {
-    int64_t elements = isReversed ? source.places * result.ofGroup : result.places * source.ofGroup;
+    int64_t elements = isReversed ? source.positions * result.ofGroup : result.positions * source.ofGroup;
     return batch * elements * window * elementBytes;
   }
   /// The same for an image of one group, or for one slice of a volume.
@@ -127,7 +127,7 @@ static int64_t productsBytes(const Sizes &sizes) {
   constexpr int64_t wide = 4;
   int64_t windows =
       sizes.isPlain() && !sizes.isReversed ? 0 : sizes.windowsOfGroup(sizes.isReversed ? wide : sizes.elementBytes);
-  int64_t sums = sizes.isHalf ? wide * sizes.result.places * sizes.result.ofGroup : 0;
+  int64_t sums = sizes.isHalf ? wide * sizes.result.positions * sizes.result.ofGroup : 0;
   return std::max(sizes.result.bytes, windows + sums);
 }
 
@@ -158,9 +158,9 @@ static int64_t bufferOfOne(const Sizes &sizes) {
     return 0;
   int64_t drawn = sizes.isPlain() || sizes.isReversed
                       ? 0
-                      : sizes.elementBytes * sizes.result.places * aligned(sizes.source.features);
+                      : sizes.elementBytes * sizes.result.positions * aligned(sizes.source.features);
   constexpr int64_t sumBytes = 4;
-  return drawn + (sizes.isHalf ? sumBytes * sizes.result.places * aligned(sizes.result.features) : 0);
+  return drawn + (sizes.isHalf ? sumBytes * sizes.result.positions * aligned(sizes.result.features) : 0);
 }
 
 /// Source and weight are copied into blocks, and the result is computed in blocks. Images of few features are not
@@ -238,7 +238,7 @@ static int64_t blockedWeightBytes(const Sizes &sizes) {
     weight = inBlocks(weight, sizes.inner, block);
   // With a stride, windows of one element pack together the positions of an image that they read.
   int64_t drawn =
-      sizes.isOne && !sizes.isDense ? sizes.elementBytes * sizes.result.places * aligned(sizes.source.features) : 0;
+      sizes.isOne && !sizes.isDense ? sizes.elementBytes * sizes.result.positions * aligned(sizes.source.features) : 0;
   int64_t buffer = drawn;
   if (sizes.isHalf && !sizes.isDepthwise) {
     // Sums are f32. An image that was copied, and its gradient, are transposed.
@@ -247,7 +247,7 @@ static int64_t blockedWeightBytes(const Sizes &sizes) {
                     : sizes.isOne   ? drawn + restOfOne
                                     : images / sizes.batch + rest;
     // Windows of one element whose positions fill blocks are read without a copy.
-    bool isTransposed = !sizes.isPlain() || sizes.result.places % Block != 0;
+    bool isTransposed = !sizes.isPlain() || sizes.result.positions % Block != 0;
     buffer = 2 * weight + (isTransposed ? sizes.result.bytes / sizes.batch + image : 0);
   }
   return std::max(images + gradient + weight + buffer, weight + sizes.weight) - sizes.weight;

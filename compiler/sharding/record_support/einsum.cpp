@@ -31,8 +31,8 @@ struct Equation {
 } // namespace
 
 static bool hasDistinctLetters(StringRef letters) {
-  for (size_t place = 0; place < letters.size(); ++place)
-    if (!llvm::isAlpha(letters[place]) || letters.find(letters[place], place + 1) != StringRef::npos)
+  for (size_t position = 0; position < letters.size(); ++position)
+    if (!llvm::isAlpha(letters[position]) || letters.find(letters[position], position + 1) != StringRef::npos)
       return false;
   return true;
 }
@@ -75,8 +75,8 @@ std::optional<Equation> Equation::of(const CallView &call) {
 /// True if the list contains every operand once, in order.
 static bool listsEachOnce(const CallView &call) {
   SmallVector<std::optional<unsigned>> tensors = call.getOperands("tensors");
-  for (auto [place, tensor] : llvm::enumerate(tensors))
-    if (tensor != place)
+  for (auto [position, tensor] : llvm::enumerate(tensors))
+    if (tensor != position)
       return false;
   return tensors.size() == call.operands.size();
 }
@@ -97,10 +97,10 @@ FactorRule einsumRule(const CallView &call) {
       for (auto [index, others] : llvm::enumerate(equation->operands))
         if (size_t dim = others.find(letter); dim != std::string::npos)
           dims.push_back(builder.operand(index)[dim]);
-      size_t place = equation->output.find(letter);
-      if (place != std::string::npos)
-        dims.push_back(builder.result()[place]);
-      builder.tie(dims, place == std::string::npos ? FactorKind::sum : FactorKind::parallel);
+      size_t position = equation->output.find(letter);
+      if (position != std::string::npos)
+        dims.push_back(builder.result()[position]);
+      builder.tie(dims, position == std::string::npos ? FactorKind::sum : FactorKind::parallel);
     }
   return builder.finish();
 }

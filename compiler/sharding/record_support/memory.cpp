@@ -82,8 +82,8 @@ bool isBlockedConvolution(RankedTensorType input, RankedTensorType weight, int64
     return plan::elementBytes(input.getElementType()) < 4;
   ArrayRef<int64_t> window = weight.getShape().drop_front(2);
   bool isWide = window.size() > 1 && window.back() > 3 && window.end()[-2] > 3;
-  int64_t places = ShapedType::getNumElements(input.getShape().take_front(4));
-  return groups > 1 || isWide || batch > 1 || places > 20480;
+  int64_t positions = ShapedType::getNumElements(input.getShape().take_front(4));
+  return groups > 1 || isWide || batch > 1 || positions > 20480;
 }
 
 Strides likeOperands(const CallView &call, unsigned result) {

@@ -32,9 +32,9 @@ void tieWindows(RuleBuilder &builder, DimRef input, DimRef result, Window window
                !__builtin_mul_overflow(result.size, window.stride, &covered);
   if (!input.tensor || !result.tensor || !apart || input.size != covered || result.size <= 1)
     return;
-  unsigned place = builder.add(result.size);
-  builder.append(input, place);
-  builder.append(result, place);
+  unsigned position = builder.add(result.size);
+  builder.append(input, position);
+  builder.append(result, position);
   if (window.stride > 1)
     builder.append(input, builder.add(window.stride, FactorKind::whole));
 }

@@ -33,7 +33,7 @@ static FactorRule numberedRule(const CallView &call) {
 }
 
 /// The call with the shape of the whole tensor and the offset of the rank's part, if a dim is divided.
-static LocalCall localizePlace(const CallView &call, plan::MeshOp) {
+static LocalCall localizeOffset(const CallView &call, plan::MeshOp) {
   MLIRContext *context = call.args.getContext();
   RankedTensorType type = call.results.front();
   SmallVector<Attribute> shape, offset;
@@ -52,9 +52,9 @@ static LocalCall localizePlace(const CallView &call, plan::MeshOp) {
 }
 
 static LocalCall localizeUniform(const CallView &call, plan::MeshOp mesh) {
-  CallView placed = call;
-  placed.args = localizePlace(call, mesh).args;
-  return localizeSizes(placed, "size");
+  CallView local = call;
+  local.args = localizeOffset(call, mesh).args;
+  return localizeSizes(local, "size");
 }
 
 static OpCost numberedCost(const CallView &call) {
@@ -70,7 +70,7 @@ void addRandomRecords(OpRegistry &registry) {
                 .rule = numberedRule,
                 .linearity = inInput,
                 .cost = numberedCost,
-                .localize = localizePlace});
+                .localize = localizeOffset});
   registry.add({.target = "meshplan.uniform",
                 .rule = numberedRule,
                 .linearity = notLinear,

@@ -21,13 +21,13 @@ void meshplan::putInStorage(BlockArgument argument, StringRef name, int64_t posi
 SmallVector<Storage> meshplan::storagesOf(func::FuncOp function) {
   llvm::MapVector<StringRef, Storage> storages;
   for (BlockArgument argument : function.getArguments()) {
-    StorageAttr place = argAttr<attr::Storage>(argument);
-    if (!place)
+    StorageAttr attribute = argAttr<attr::Storage>(argument);
+    if (!attribute)
       continue;
-    Storage &storage = storages[place.getName()];
-    storage.name = place.getName().str();
+    Storage &storage = storages[attribute.getName()];
+    storage.name = attribute.getName().str();
     storage.arguments.push_back(argument);
-    storage.isRegistered |= place.getRegistered();
+    storage.isRegistered |= attribute.getRegistered();
   }
   SmallVector<Storage> list;
   for (auto &[name, storage] : storages) {

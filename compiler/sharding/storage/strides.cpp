@@ -146,14 +146,14 @@ Strides meshplan::elementwiseStrides(ArrayRef<int64_t> shape, ArrayRef<StridedSh
     return expanded.front();
   SmallVector<int64_t> order = rowMajorOrder(shape.size());
   for (size_t end = 1; end < order.size(); ++end)
-    for (size_t place = end, other = end; other-- > 0;) {
-      int comparison = compareDims(shape, expanded, order[other], order[place]);
+    for (size_t position = end, other = end; other-- > 0;) {
+      int comparison = compareDims(shape, expanded, order[other], order[position]);
       if (comparison < 0)
         break;
       if (comparison == 0)
         continue;
-      std::swap(order[other], order[place]);
-      place = other;
+      std::swap(order[other], order[position]);
+      position = other;
     }
   return stridesInOrder(shape, order);
 }

@@ -12,16 +12,16 @@ using namespace mlir;
 namespace meshplan {
 
 int32_t OriginTable::sourceOf(Location location, StringAttr text) {
-  FileLineColRange place = sched::getPlanLocation(location);
-  if (!place)
+  FileLineColRange range = sched::getPlanLocation(location);
+  if (!range)
     return -1;
-  auto [entry, inserted] = sourceIndex.try_emplace(Key(place, text), sources.size());
+  auto [entry, inserted] = sourceIndex.try_emplace(Key(range, text), sources.size());
   if (inserted) {
     auto source = std::make_unique<artifact::SourceT>();
     // Without the folder, so that the bytes do not depend on the folder that the compiler runs in.
-    source->file = llvm::sys::path::filename(place.getFilename().getValue()).str();
-    source->line = place.getStartLine();
-    source->column = place.getStartColumn();
+    source->file = llvm::sys::path::filename(range.getFilename().getValue()).str();
+    source->line = range.getStartLine();
+    source->column = range.getStartColumn();
     source->text = text ? text.str() : "";
     sources.push_back(std::move(source));
   }

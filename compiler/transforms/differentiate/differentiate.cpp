@@ -162,15 +162,15 @@ void StepMaker::addZeros(Gradients &gradients, ArrayRef<BlockArgument> trained) 
 
 /// Checks that the loss does not depend on parameters that the plan declares unused: they would not be trained.
 LogicalResult StepMaker::checkUnused() {
-  auto placeOf = [&](BlockArgument argument) { return argAttr<attr::Unused>(step, argument.getArgNumber()); };
-  SmallVector<BlockArgument> unused = llvm::filter_to_vector(step.getArguments(), placeOf);
+  auto pathOf = [&](BlockArgument argument) { return argAttr<attr::Unused>(step, argument.getArgNumber()); };
+  SmallVector<BlockArgument> unused = llvm::filter_to_vector(step.getArguments(), pathOf);
   if (unused.empty())
     return success();
   llvm::MapVector<Location, SmallVector<StringRef>> names; // by the path that names them
   for (BlockArgument argument : reached(unused, /*byZeros=*/false))
-    names[Location(placeOf(argument))].push_back(nameOf(argument));
-  for (auto &[place, ofPlace] : names)
-    reportReached(place, ofPlace);
+    names[Location(pathOf(argument))].push_back(nameOf(argument));
+  for (auto &[location, reachedNames] : names)
+    reportReached(location, reachedNames);
   return success(names.empty());
 }
 

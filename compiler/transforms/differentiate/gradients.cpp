@@ -26,7 +26,7 @@ using namespace meshplan;
 using namespace meshplan::plan;
 
 Gradients::Gradients(func::FuncOp function, Value loss, ArrayRef<BlockArgument> trained)
-    : function(function), loss(loss), place(function.getBody().front().getTerminator()) {
+    : function(function), loss(loss), insertion(function.getBody().front().getTerminator()) {
   findActive(trained);
   findWeightFunctions();
 }
@@ -69,7 +69,7 @@ bool Gradients::isKnownFunctionOfParameters(CallOp call) const {
 }
 
 Value Gradients::zerosLike(Value value, CallOp from) {
-  return CallBuilder::backward("aten.zeros.default", from, place)
+  return CallBuilder::backward("aten.zeros.default", from, insertion)
       .integers("size", shapeOf(value))
       .type("dtype", elementOf(value))
       .build(shapeOf(value), elementOf(value));
@@ -114,7 +114,7 @@ LogicalResult Gradients::run(bool continues) {
 
 /// The gradient of the loss with respect to itself is 1.
 void Gradients::seed() {
-  made[loss] = CallBuilder::backward("aten.full.default", producerOf(loss), place)
+  made[loss] = CallBuilder::backward("aten.full.default", producerOf(loss), insertion)
                    .integers("size", shapeOf(loss))
                    .number("fill_value", 1)
                    .type("dtype", elementOf(loss))
@@ -141,7 +141,7 @@ LogicalResult Gradients::visit(CallOp call) {
     gradients.push_back(!isReached ? Value() : isLaidOutBehind ? made[result] : matched(result));
   }
   // Marks where the calls of the rule begin: keepAddends marks those after it.
-  Operation *last = place.getInsertionPoint()->getPrevNode();
+  Operation *last = insertion.getInsertionPoint()->getPrevNode();
   if (failed(derive(call, gradients)))
     return failure();
   if (isKnownFunctionOfParameters(call))
@@ -156,7 +156,7 @@ LogicalResult Gradients::derive(CallOp call, ArrayRef<Value> gradients) {
     wanted[index] = active.contains(operand);
   if (!hasGradient || wanted.none())
     return success();
-  Derivation derivation(call, gradients, wanted, place);
+  Derivation derivation(call, gradients, wanted, insertion);
   derivativeOf(call.getTarget())(derivation);
   if (!derivation.getRefusal().empty())
     return reportNoDerivative(call, derivation.getRefusal(), loss);
@@ -220,7 +220,7 @@ void Gradients::add(Value value, Value addend, CallOp from) {
   Type sum = elementOf(known->second);
   if (elementBytes(addend.getType()) > elementBytes(known->second.getType()))
     sum = elementOf(addend);
-  known->second = CallBuilder::backward("aten.add.Tensor", from, place)
+  known->second = CallBuilder::backward("aten.add.Tensor", from, insertion)
                       .tensor("self", known->second)
                       .tensor("other", addend)
                       .build(shapeOf(value), sum);
@@ -228,6 +228,6 @@ void Gradients::add(Value value, Value addend, CallOp from) {
 
 Value Gradients::matched(Value value) {
   Value gradient = made.lookup(value);
-  return MatchOp::create(place, value.getLoc(), RankedTensorType::get(shapeOf(value), elementOf(gradient)), gradient,
-                         value, ArrayAttr());
+  return MatchOp::create(insertion, value.getLoc(), RankedTensorType::get(shapeOf(value), elementOf(gradient)),
+                         gradient, value, ArrayAttr());
 }

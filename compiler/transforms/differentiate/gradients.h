@@ -48,7 +48,7 @@ private:
 
   mlir::func::FuncOp function;
   mlir::Value loss;
-  mlir::OpBuilder place;
+  mlir::OpBuilder insertion;
   bool keepsZeros = false;
   llvm::DenseSet<mlir::Value> active;          ///< floats that depend on a trained argument
   llvm::DenseSet<mlir::Value> weightFunctions; ///< values computed from parameters, buffers and literals alone

@@ -139,7 +139,7 @@ void Recomputation::warnOfUnread() const {
   for (RecomputeOp statement : statements)
     if (!repeating.contains(statement))
       idle[statement.getLoc()].push_back(statement);
-  for (auto &[place, modules] : idle)
+  for (auto &[location, modules] : idle)
     warnNothingRepeated(modules);
 }
 

@@ -5,6 +5,7 @@
 #include "compiler/sharding/op_record.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
+#include "dialect/plan/reshard_steps.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -68,8 +69,7 @@ private:
     // scattered over dp has two.
     for (Operation *op = value.getDefiningOp(); isCarrier(op); op = op->getOperand(0).getDefiningOp()) {
       // A collective along a dim belongs to tensor parallelism.
-      bool isAboutDim = op->hasAttr("dim");
-      if (isa<AllGatherOp, AllReduceOp, ReduceScatterOp>(op) && !isAboutDim)
+      if (isa<AllGatherOp, AllReduceOp, ReduceScatterOp>(op) && !stepDim(op))
         add(op, parameter, traffic);
     }
   }

@@ -37,6 +37,7 @@
 #include "compiler/transforms/group/storage_order.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
+#include "dialect/plan/reshard_steps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
@@ -79,7 +80,7 @@ private:
   int64_t bytesOf(const DataCollective &collective) const;
 
   /// Adds the collective to the open bucket of its key, or opens a new bucket.
-  void place(const DataCollective &collective);
+  void addToBucket(const DataCollective &collective);
 
   /// Makes the members of a bucket adjacent: gathers at the first of them, reductions and updates at the last.
   void join(const Bucket &bucket);
@@ -113,7 +114,7 @@ void Grouping::run() {
     if (isChoice(collective))
       allow(collective);
     else
-      place(collective);
+      addToBucket(collective);
   }
   for (const Bucket &bucket : buckets)
     if (bucket.size() > 1)
@@ -160,7 +161,7 @@ void Grouping::block(const DataCollective &collective) {
   else if (collective.isGather())
     overlaps = data.getPrefetch() > 0;
   if (!overlaps)
-    collective.op->setAttr("blocking", builder.getUnitAttr());
+    setBlocking(collective.op);
 }
 
 void Grouping::prefetch(const DataCollective &collective) {
@@ -176,7 +177,7 @@ Key Grouping::keyOf(const DataCollective &collective) {
   Type element = cast<RankedTensorType>(collective.op->getResult(0).getType()).getElementType();
   // Attributes and types are unique in a context, so their addresses are their identities.
   return {const_cast<void *>(collective.op->getName().getAsOpaquePointer()),
-          const_cast<void *>(collective.op->getAttr("axes").getAsOpaquePointer()),
+          const_cast<void *>(stepAxes(collective.op).getAsOpaquePointer()),
           const_cast<void *>(element.getAsOpaquePointer()), collective.traffic, unitOf(collective.parameter)};
 }
 
@@ -187,7 +188,7 @@ int64_t Grouping::bytesOf(const DataCollective &collective) const {
   return std::max(largestShardBytes(input, mesh), largestShardBytes(result, mesh));
 }
 
-void Grouping::place(const DataCollective &collective) {
+void Grouping::addToBucket(const DataCollective &collective) {
   DataOp data = dataOf(collective.parameter);
   std::optional<uint64_t> limit = data.getBucket();
   int64_t bytes = bytesOf(collective);
@@ -209,17 +210,17 @@ void Grouping::join(const Bucket &bucket) {
   auto number = builder.getI64IntegerAttr(count++);
   bool isGather = bucket.front().isGather();
   SmallVector<Operation *> members = llvm::map_to_vector(bucket, [](const DataCollective &each) { return each.op; });
-  Operation *place = isGather ? firstOf(members) : members.back();
+  Operation *anchor = isGather ? firstOf(members) : members.back();
   if (isGather)
-    moveUp(members, place);
+    moveUp(members, anchor);
   // moveUp keeps the first gather in place and inserts the others before it. A storage needs them in its own order.
   if (isGather && DataOp(dataOf(bucket.front().parameter)).getContiguousParameters())
-    for (Operation *next = place->getNextNode(); Operation *member : members)
+    for (Operation *next = anchor->getNextNode(); Operation *member : members)
       member->moveBefore(next);
   // A member whose reader is needed before the last member cannot move down; it stays uncoalesced.
   for (Operation *member : members)
-    if (isGather || member == place || moveDown(member, place))
-      member->setAttr("bucket", number);
+    if (isGather || member == anchor || moveDown(member, anchor))
+      setBucket(member, number);
 }
 
 Operation *Grouping::firstOf(ArrayRef<Operation *> ops) {
@@ -229,7 +230,7 @@ Operation *Grouping::firstOf(ArrayRef<Operation *> ops) {
 /// True if a collective over one of the statement's axes exists for one of its parameters.
 static bool movesAny(DataOp data, ArrayRef<DataCollective> collectives) {
   return llvm::any_of(collectives, [&](const DataCollective &collective) {
-    SmallVector<AxisRefAttr> axes = toAxes(collective.op->getAttrOfType<ArrayAttr>("axes"));
+    SmallVector<AxisRefAttr> axes = toAxes(stepAxes(collective.op));
     return dataOf(collective.parameter) == data &&
            llvm::any_of(toAxes(data.getAxes()), [&](AxisRefAttr axis) { return overlapsAny(axes, axis); });
   });

@@ -99,7 +99,7 @@ public:
 
 private:
   void bringOperands(Operation *op);
-  Value copyBefore(Operation *place, Value value, bool toHost);
+  Value copyBefore(Operation *point, Value value, bool toHost);
 
   /// A copy on the device: one for all readers of the forward pass, and one for all of the backward pass.
   Value sharedCopy(Operation *reader, Value value);
@@ -157,9 +157,9 @@ void Inserter::bringOperands(Operation *op) {
   }
 }
 
-Value Inserter::copyBefore(Operation *place, Value value, bool toHost) {
-  builder.setInsertionPoint(place);
-  return transfer(builder, place->getLoc(), value, toHost);
+Value Inserter::copyBefore(Operation *point, Value value, bool toHost) {
+  builder.setInsertionPoint(point);
+  return transfer(builder, point->getLoc(), value, toHost);
 }
 
 Value Inserter::sharedCopy(Operation *reader, Value value) {
@@ -173,10 +173,10 @@ Value Inserter::sharedCopy(Operation *reader, Value value) {
 void Inserter::assignBack(Operation *op, OpOperand *changed, BlockArgument parameter) {
   auto overwritten = overwrittenOperands(op);
   // An operand that is only read needs no way back.
-  auto place = llvm::find(overwritten, changed);
-  if (place == overwritten.end())
+  auto found = llvm::find(overwritten, changed);
+  if (found == overwritten.end())
     return;
-  Value result = op->getResult(place - overwritten.begin());
+  Value result = op->getResult(found - overwritten.begin());
   builder.setInsertionPointAfter(op);
   CallOp assign = StepCall(assignTarget, builder, op->getLoc())
                       .tensor("self", parameter)
@@ -197,31 +197,31 @@ Operation *Inserter::insertionPointFor(OpOperand &gradient) {
   Operation *maker = gradient.get().getDefiningOp(), *reduction = reductionOf(gradient.get());
   if (!reduction)
     return maker ? maker->getNextNode() : gradient.getOwner();
-  Operation *place = gradient.getOwner();
+  Operation *point = gradient.getOwner();
   for (OpOperand *other : gradients) {
     Operation *next = reductionOf(other->get());
     next = next ? coalescedWith(next).front() : nullptr;
     // The nearest reduction after this one: the copy starts with it, at the front of its bucket, whose members must
     // stay adjacent.
-    if (next && maker->isBeforeInBlock(next) && next->isBeforeInBlock(place))
-      place = next;
+    if (next && maker->isBeforeInBlock(next) && next->isBeforeInBlock(point))
+      point = next;
   }
-  return place;
+  return point;
 }
 
 void Inserter::bringGradient(OpOperand &gradient) {
-  Operation *place = insertionPointFor(gradient);
+  Operation *point = insertionPointFor(gradient);
   SmallVector<Operation *> sums;
   for (Operation *reader : gradient.get().getUsers())
     if (const OpRecord *record = recordOf(reader);
-        record && record->sumsElements && reader->getNumOperands() == 1 && !reader->isBeforeInBlock(place))
+        record && record->sumsElements && reader->getNumOperands() == 1 && !reader->isBeforeInBlock(point))
       sums.push_back(reader);
   llvm::sort(sums, [](Operation *left, Operation *right) { return left->isBeforeInBlock(right); });
   // A sum that stayed below would keep the gradient on the device after it has been copied.
   for (Operation *sum : sums)
-    if (sum != place)
-      sum->moveBefore(place);
-  builder.setInsertionPoint(place);
+    if (sum != point)
+      sum->moveBefore(point);
+  builder.setInsertionPoint(point);
   gradient.set(transfer(builder, gradient.getOwner()->getLoc(), gradient.get(), /*toHost=*/true));
 }
 

@@ -189,17 +189,17 @@ BlockArgument Layout::addSlot(BlockArgument parameter, RankedTensorType type) {
 /// An addend that is not an accumulator is copied to one as soon as it is computed.
 void Layout::reduceInPlace(AllReduceOp reduce, BlockArgument parameter) {
   Value addend = reduce.getInput();
-  auto place = dyn_cast<BlockArgument>(locationOf(addend));
+  auto slot = dyn_cast<BlockArgument>(locationOf(addend));
   // With microbatches the addend already is in an accumulator.
-  if (!place || argumentKind(place) != ArgumentKind::accumulator) {
-    place = addSlot(parameter, cast<RankedTensorType>(addend.getType()));
+  if (!slot || argumentKind(slot) != ArgumentKind::accumulator) {
+    slot = addSlot(parameter, cast<RankedTensorType>(addend.getType()));
     // At once, so that the temporary is freed; at the collective all temporaries of the bucket would be live beside the
     // buffer.
     builder.setInsertionPointAfterValue(addend);
     addend = StepCall("meshplan.assign", builder, reduce.getLoc())
-                 .tensor("self", place)
+                 .tensor("self", slot)
                  .tensor("source", addend)
-                 .make(place.getType());
+                 .make(slot.getType());
     reduce.getInputMutable().assign(addend);
   }
   reduce.getTargetMutable().assign(addend);
@@ -216,10 +216,10 @@ void Layout::storeGradients(ArrayRef<DataCollective> piece) {
     else
       cast<ReduceScatterOp>(member.op).getTargetMutable().assign(
           addSlot(member.parameter, cast<RankedTensorType>(member.op->getResult(0).getType())));
-    auto place = cast<BlockArgument>(locationOf(targetOf(member.op)));
+    auto slot = cast<BlockArgument>(locationOf(targetOf(member.op)));
     // An accumulator may be reduced more than once; its first storage counts.
-    if (!argAttr<attr::Storage>(function, place.getArgNumber()))
-      putInStorage(place, name, position, DataOp(dataOf(member.parameter)).getRegisterBuffers());
+    if (!argAttr<attr::Storage>(function, slot.getArgNumber()))
+      putInStorage(slot, name, position, DataOp(dataOf(member.parameter)).getRegisterBuffers());
   }
 }
 

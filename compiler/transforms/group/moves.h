@@ -7,13 +7,13 @@
 
 namespace meshplan {
 
-/// Moves those of `ops` that come after `place` to directly before it, in order and adjacent. The ops that define their
-/// operands move before them.
-void moveUp(llvm::ArrayRef<mlir::Operation *> ops, mlir::Operation *place);
+/// Moves those of `ops` that come after `anchor` to directly before it, in order and adjacent. The ops that define
+/// their operands move before them.
+void moveUp(llvm::ArrayRef<mlir::Operation *> ops, mlir::Operation *anchor);
 
-/// Moves `op` to directly before `place`, and its readers in between to after `place`, in their order. Returns false
-/// without moving anything if `place` depends on `op`, or if `op` is not before it.
-bool moveDown(mlir::Operation *op, mlir::Operation *place);
+/// Moves `op` to directly before `anchor`, and its readers in between to after `anchor`, in their order. Returns false
+/// without moving anything if `anchor` depends on `op`, or if `op` is not before it.
+bool moveDown(mlir::Operation *op, mlir::Operation *anchor);
 
 } // namespace meshplan
 

@@ -27,8 +27,8 @@ void meshplan::checkTrainingMode(const archive::ExportedProgram &program, const 
     return;
   std::string message = "the plan trains a model that was exported in evaluation mode: " + std::to_string(count) +
                         (count == 1 ? " dropout drops" : " dropouts drop") + " nothing";
-  SourceRange place = plan.optimizer->range;
-  Diagnostic &diagnostic = strict ? diagnostics.error(place, message) : diagnostics.warning(place, message);
+  SourceRange location = plan.optimizer->range;
+  Diagnostic &diagnostic = strict ? diagnostics.error(location, message) : diagnostics.warning(location, message);
   std::vector<InactiveDropout> kinds = firstOfEachKind(program.inactiveDropouts);
   for (const InactiveDropout &kind : llvm::ArrayRef(kinds).take_front(maxNotes))
     diagnostic.note({}, "in " + moduleText(kind.module) + ", with a probability of " + numberText(kind.probability));

@@ -37,7 +37,7 @@ namespace {
 
 /// A tensor, and for each of its dims the corresponding dim of the lookup's result; none for a dim of one element that
 /// the result does not have.
-struct Placed {
+struct MappedValue {
   Value value;
   SmallVector<std::optional<int64_t>> dims;
 };
@@ -69,18 +69,18 @@ private:
   SmallVector<int64_t> freeDims() const;
 
   /// The positions of the dims of self in the result, with `freeDims` in place of `expanded`.
-  SmallVector<std::optional<int64_t>> placesOf(std::optional<int64_t> expanded) const;
-  Placed gather();
+  SmallVector<std::optional<int64_t>> resultDimsOf(std::optional<int64_t> expanded) const;
+  MappedValue gather();
 
   /// The choosing index tensor, expanded to the dims of self. All elements of dims that are not indexed have the same
   /// indices.
   Value chosenIndices(ArrayRef<int64_t> indexShape);
 
   /// The extents of the dims at these positions of the result.
-  SmallVector<int64_t> extentsOf(ArrayRef<std::optional<int64_t>> places) const;
+  SmallVector<int64_t> extentsOf(ArrayRef<std::optional<int64_t>> dims) const;
 
   /// Puts the dims into the order of the result, and adds those that only the result has.
-  Value arrange(const Placed &placed);
+  Value arrange(const MappedValue &mapped);
   Value permute(Value value, ArrayRef<int64_t> order);
   Value reshape(Value value, ArrayRef<int64_t> extents);
   Value expand(Value value, ArrayRef<int64_t> extents);
@@ -107,8 +107,8 @@ void LookupFolder::fold() {
       call.getResult(0).replaceAllUsesWith(run);
     return;
   }
-  Placed placed = chosen ? gather() : Placed{self, placesOf(std::nullopt)};
-  call.getResult(0).replaceAllUsesWith(arrange(placed));
+  MappedValue mapped = chosen ? gather() : MappedValue{self, resultDimsOf(std::nullopt)};
+  call.getResult(0).replaceAllUsesWith(arrange(mapped));
 }
 
 bool LookupFolder::readOperands() {
@@ -153,8 +153,8 @@ bool LookupFolder::counts(int64_t dim, Expr index, ArrayRef<Expr> ownCoordinates
   if (shape[dim] == 1)
     return true;
   // Each dim of the result counts one dim only: x[i, i] reads a diagonal, which no gather of one dim gives.
-  for (auto [place, coordinate] : llvm::enumerate(ownCoordinates)) {
-    int64_t resultDim = lookup.position + static_cast<int64_t>(place);
+  for (auto [offset, coordinate] : llvm::enumerate(ownCoordinates)) {
+    int64_t resultDim = lookup.position + static_cast<int64_t>(offset);
     if (index != coordinate || result[resultDim] != shape[dim] || llvm::is_contained(counted, resultDim))
       continue;
     counted[dim] = resultDim;
@@ -190,22 +190,22 @@ SmallVector<int64_t> LookupFolder::freeDims() const {
   return dims;
 }
 
-SmallVector<std::optional<int64_t>> LookupFolder::placesOf(std::optional<int64_t> expanded) const {
-  SmallVector<std::optional<int64_t>> places;
+SmallVector<std::optional<int64_t>> LookupFolder::resultDimsOf(std::optional<int64_t> expanded) const {
+  SmallVector<std::optional<int64_t>> dims;
   int64_t rest = 0;
   for (auto [dim, operand] : llvm::enumerate(lookup.operands)) {
     if (expanded == static_cast<int64_t>(dim))
-      llvm::append_range(places, freeDims());
+      llvm::append_range(dims, freeDims());
     else if (operand)
-      places.push_back(counted[dim]);
+      dims.push_back(counted[dim]);
     else
-      places.push_back(rest < lookup.position ? rest : rest + lookup.indexRank);
+      dims.push_back(rest < lookup.position ? rest : rest + lookup.indexRank);
     rest += !operand;
   }
-  return places;
+  return dims;
 }
 
-Placed LookupFolder::gather() {
+MappedValue LookupFolder::gather() {
   SmallVector<int64_t> indexShape(shape);
   indexShape[*chosen] = 1;
   for (int64_t dim : freeDims())
@@ -215,9 +215,9 @@ Placed LookupFolder::gather() {
                        .integer("dim", *chosen)
                        .tensor("index", chosenIndices(indexShape))
                        .build(indexShape, typeOf(self).getElementType());
-  Placed placed{gathered, placesOf(chosen)};
-  placed.value = reshape(gathered, extentsOf(placed.dims));
-  return placed;
+  MappedValue mapped{gathered, resultDimsOf(chosen)};
+  mapped.value = reshape(gathered, extentsOf(mapped.dims));
+  return mapped;
 }
 
 Value LookupFolder::chosenIndices(ArrayRef<int64_t> indexShape) {
@@ -241,21 +241,21 @@ Value LookupFolder::chosenIndices(ArrayRef<int64_t> indexShape) {
   return expand(reshape(permute(indices, order), narrow), indexShape);
 }
 
-SmallVector<int64_t> LookupFolder::extentsOf(ArrayRef<std::optional<int64_t>> places) const {
-  return llvm::map_to_vector(places, [&](std::optional<int64_t> place) { return place ? result[*place] : 1; });
+SmallVector<int64_t> LookupFolder::extentsOf(ArrayRef<std::optional<int64_t>> dims) const {
+  return llvm::map_to_vector(dims, [&](std::optional<int64_t> dim) { return dim ? result[*dim] : 1; });
 }
 
-Value LookupFolder::arrange(const Placed &placed) {
-  SmallVector<int64_t> order(placed.dims.size());
+Value LookupFolder::arrange(const MappedValue &mapped) {
+  SmallVector<int64_t> order(mapped.dims.size());
   std::iota(order.begin(), order.end(), 0);
   llvm::stable_sort(order, [&](int64_t left, int64_t right) {
-    return placed.dims[left].value_or(result.size()) < placed.dims[right].value_or(result.size());
+    return mapped.dims[left].value_or(result.size()) < mapped.dims[right].value_or(result.size());
   });
   SmallVector<int64_t> narrow(result.size(), 1);
-  for (std::optional<int64_t> dim : placed.dims)
+  for (std::optional<int64_t> dim : mapped.dims)
     if (dim)
       narrow[*dim] = result[*dim];
-  return expand(reshape(permute(placed.value, order), narrow), result);
+  return expand(reshape(permute(mapped.value, order), narrow), result);
 }
 
 Value LookupFolder::permute(Value value, ArrayRef<int64_t> order) {

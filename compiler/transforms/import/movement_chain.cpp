@@ -24,9 +24,9 @@ static std::optional<SmallVector<int64_t>> permutationOf(plan::CallOp call) {
   for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
     // Dims of size 1 are all read at 0, so they may correspond in any order.
     auto *from = llvm::find_if(read->indices, [&, coordinate = coordinate](const Expr &index) {
-      auto place = &index - read->indices.begin();
-      return index == coordinate && !llvm::is_contained(order, place) &&
-             typeOf(read->operand).getDimSize(place) == typeOf(call.getResult(0)).getDimSize(order.size());
+      auto dim = &index - read->indices.begin();
+      return index == coordinate && !llvm::is_contained(order, dim) &&
+             typeOf(read->operand).getDimSize(dim) == typeOf(call.getResult(0)).getDimSize(order.size());
     });
     if (from == read->indices.end())
       return std::nullopt;
@@ -62,25 +62,25 @@ MovementChain meshplan::movementChainOf(Value value) {
   return chain;
 }
 
-Value meshplan::reshaped(Value value, ArrayRef<int64_t> shape, plan::CallOp place) {
+Value meshplan::reshaped(Value value, ArrayRef<int64_t> shape, plan::CallOp anchor) {
   if (typeOf(value).getShape() == shape)
     return value;
-  return CallBuilder("aten.reshape.default", place)
+  return CallBuilder("aten.reshape.default", anchor)
       .tensor("self", value)
       .integers("shape", shape)
       .build(shape, typeOf(value).getElementType());
 }
 
-Value meshplan::moveAtOnce(const MovementChain &chain, ArrayRef<int64_t> shape, plan::CallOp place) {
+Value meshplan::moveAtOnce(const MovementChain &chain, ArrayRef<int64_t> shape, plan::CallOp anchor) {
   SmallVector<int64_t> order = chain.digits.order(), split = chain.digits.splitShape();
   // No dim moves, so one reshape is enough.
   if (llvm::is_sorted(order))
-    return reshaped(chain.root, shape, place);
-  Value value = reshaped(chain.root, split, place);
+    return reshaped(chain.root, shape, anchor);
+  Value value = reshaped(chain.root, split, anchor);
   SmallVector<int64_t> permuted = llvm::map_to_vector(order, [&](int64_t dim) { return split[dim]; });
-  value = CallBuilder("aten.permute.default", place)
+  value = CallBuilder("aten.permute.default", anchor)
               .tensor("self", value)
               .integers("dims", order)
               .build(permuted, typeOf(value).getElementType());
-  return reshaped(value, shape, place);
+  return reshaped(value, shape, anchor);
 }

@@ -17,12 +17,12 @@ struct MovementChain {
 /// The chain that ends in `value`, as far back as its views can be followed; only `value` if nothing moves it.
 MovementChain movementChainOf(mlir::Value value);
 
-/// Creates the end of a chain before `place`, with one split, one permutation and one view to `shape`, each only if it
+/// Creates the end of a chain before `anchor`, with one split, one permutation and one view to `shape`, each only if it
 /// changes something.
-mlir::Value moveAtOnce(const MovementChain &chain, llvm::ArrayRef<int64_t> shape, plan::CallOp place);
+mlir::Value moveAtOnce(const MovementChain &chain, llvm::ArrayRef<int64_t> shape, plan::CallOp anchor);
 
-/// A view of a value before `place`; the value itself if it has the shape.
-mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> shape, plan::CallOp place);
+/// A view of a value before `anchor`; the value itself if it has the shape.
+mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> shape, plan::CallOp anchor);
 
 } // namespace meshplan
 

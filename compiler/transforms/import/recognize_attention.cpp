@@ -49,7 +49,7 @@ namespace {
 class AttentionWriter {
 public:
   AttentionWriter(const WrittenAttention &attention, IndexFunctions &functions)
-      : attention(attention), functions(functions), builder(functions.builder), place(attention.product) {}
+      : attention(attention), functions(functions), builder(functions.builder), last(attention.product) {}
 
   void write();
 
@@ -66,7 +66,7 @@ private:
   const WrittenAttention &attention;
   IndexFunctions &functions;
   ExprBuilder &builder;
-  plan::CallOp place;
+  plan::CallOp last;
   Value hidden; ///< positions at which any step replaces the score; null: none
 };
 
@@ -82,7 +82,7 @@ Value AttentionWriter::heads(Value matrices, int64_t rows, int64_t columns, bool
   if (transposed) {
     SmallVector<int64_t> order(typeOf(matrices).getShape());
     std::swap(order.end()[-1], order.end()[-2]);
-    matrices = CallBuilder("aten.transpose.int", place)
+    matrices = CallBuilder("aten.transpose.int", last)
                    .tensor("self", matrices)
                    .integer("dim0", -2)
                    .integer("dim1", -1)
@@ -90,7 +90,7 @@ Value AttentionWriter::heads(Value matrices, int64_t rows, int64_t columns, bool
   }
   if (typeOf(matrices).getRank() == 4)
     return matrices;
-  return CallBuilder("aten.reshape.default", place)
+  return CallBuilder("aten.reshape.default", last)
       .tensor("self", matrices)
       .integers("shape", shape)
       .build(shape, element);
@@ -102,7 +102,7 @@ Value AttentionWriter::withFourDims(Value tensor) {
   if (!hasMergedHeads(type.getShape(), attention))
     return tensor;
   int64_t shape[] = {attention.batch, attention.heads, type.getDimSize(1), type.getDimSize(2)};
-  return CallBuilder("aten.reshape.default", place)
+  return CallBuilder("aten.reshape.default", last)
       .tensor("self", tensor)
       .integers("shape", shape)
       .build(shape, type.getElementType());
@@ -113,9 +113,9 @@ static SmallVector<int64_t> broadcastShape(ArrayRef<int64_t> left, ArrayRef<int6
   if (left.size() < right.size())
     std::swap(left, right);
   SmallVector<int64_t> shape(left);
-  for (size_t place = 1; place <= right.size(); ++place)
-    if (shape.end()[-place] == 1)
-      shape.end()[-place] = right.end()[-place];
+  for (size_t fromEnd = 1; fromEnd <= right.size(); ++fromEnd)
+    if (shape.end()[-fromEnd] == 1)
+      shape.end()[-fromEnd] = right.end()[-fromEnd];
   return shape;
 }
 
@@ -124,7 +124,7 @@ Value AttentionWriter::add(Value mask, Value addend) {
   if (!mask)
     return addend;
   Type left = typeOf(mask).getElementType(), right = typeOf(addend).getElementType();
-  return CallBuilder("aten.add.Tensor", place)
+  return CallBuilder("aten.add.Tensor", last)
       .tensor("self", mask)
       .tensor("other", addend)
       .build(broadcastShape(typeOf(mask).getShape(), typeOf(addend).getShape()),
@@ -136,7 +136,7 @@ Value AttentionWriter::hiddenBy(const ScoreStep &step) {
   Value tensor = withFourDims(step.tensor);
   if (step.kind == ScoreStep::fillWhere)
     return tensor;
-  return CallBuilder("aten.logical_not.default", place)
+  return CallBuilder("aten.logical_not.default", last)
       .tensor("self", tensor)
       .build(typeOf(tensor).getShape(), typeOf(tensor).getElementType());
 }
@@ -146,21 +146,21 @@ Value AttentionWriter::fill(Value mask, const ScoreStep &step) {
   Value here = hiddenBy(step);
   ArrayRef<int64_t> shape = typeOf(here).getShape();
   hidden = !hidden ? here
-                   : CallBuilder("aten.logical_or.default", place)
+                   : CallBuilder("aten.logical_or.default", last)
                          .tensor("self", hidden)
                          .tensor("other", here)
                          .build(broadcastShape(typeOf(hidden).getShape(), shape), typeOf(here).getElementType());
   if (!mask)
-    mask = CallBuilder("aten.zeros.default", place)
+    mask = CallBuilder("aten.zeros.default", last)
                .integers("size", shape)
                .type("dtype", step.type)
                .build(shape, step.type);
   else if (typeOf(mask).getElementType() != step.type)
-    mask = CallBuilder("aten.to.dtype", place)
+    mask = CallBuilder("aten.to.dtype", last)
                .tensor("self", mask)
                .type("dtype", step.type)
                .build(typeOf(mask).getShape(), step.type);
-  return CallBuilder("aten.masked_fill.Scalar", place)
+  return CallBuilder("aten.masked_fill.Scalar", last)
       .tensor("self", mask)
       .tensor("mask", here)
       .number("value", step.number)
@@ -189,12 +189,12 @@ std::optional<Value> AttentionWriter::makeMask() {
 Value AttentionWriter::withoutHiddenRows(Value query) {
   SmallVector<int64_t> shape(typeOf(hidden).getShape());
   shape.back() = 1;
-  Value rows = CallBuilder("aten.all.dim", place)
+  Value rows = CallBuilder("aten.all.dim", last)
                    .tensor("self", hidden)
                    .integer("dim", -1)
                    .flag("keepdim", true)
                    .build(shape, typeOf(hidden).getElementType());
-  return CallBuilder("aten.masked_fill.Scalar", place)
+  return CallBuilder("aten.masked_fill.Scalar", last)
       .tensor("self", query)
       .tensor("mask", rows)
       .number("value", 0)
@@ -208,7 +208,7 @@ void AttentionWriter::write() {
     return;
   int64_t features = typeOf(attention.query).getShape().back(), width = typeOf(attention.value).getShape().back();
   Value query = heads(attention.query, attention.queries, features, /*transposed=*/false);
-  CallBuilder call("meshplan.attention", place);
+  CallBuilder call("meshplan.attention", last);
   call.tensor("query", rows == HiddenRows::whole ? withoutHiddenRows(query) : query);
   call.tensor("key", heads(attention.key, attention.keys, features, /*transposed=*/true));
   call.tensor("value", heads(attention.value, attention.keys, width, /*transposed=*/false));
@@ -230,7 +230,7 @@ void AttentionWriter::write() {
 
 /// Makes the readers of the product read `out`. Reshapes that separate its batch and heads are no longer needed.
 void AttentionWriter::replaceProduct(Value out) {
-  Value product = place.getResult(0);
+  Value product = last.getResult(0);
   ArrayRef<int64_t> shape = typeOf(product).getShape();
   if (typeOf(product) != typeOf(out)) {
     for (Operation *user : llvm::make_early_inc_range(product.getUsers())) {
@@ -241,7 +241,7 @@ void AttentionWriter::replaceProduct(Value out) {
       if (isShape && call.getResultTypes()[0] == out.getType())
         call.getResult(0).replaceAllUsesWith(out);
     }
-    Value merged = CallBuilder("aten.reshape.default", place)
+    Value merged = CallBuilder("aten.reshape.default", last)
                        .tensor("self", out)
                        .integers("shape", shape)
                        .build(shape, typeOf(out).getElementType());

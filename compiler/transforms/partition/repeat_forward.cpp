@@ -132,10 +132,10 @@ static void sinkMoves(Block &block) {
 void Repeater::findReaders() {
   Block &block = step.getBody().front();
   sinkMoves(block);
-  DenseMap<Operation *, int64_t> places;
+  DenseMap<Operation *, int64_t> positions;
   bool hasBegun = false; // the backward pass
   for (Operation &op : block) {
-    places[&op] = static_cast<int64_t>(places.size());
+    positions[&op] = static_cast<int64_t>(positions.size());
     // Calls after the first backward one that are not backward, such as those of the optimizer, belong to neither list.
     hasBegun |= isBackwardCall(&op);
     if (isBackward(&op))
@@ -148,10 +148,10 @@ void Repeater::findReaders() {
       // Forward readers do not matter: they run before the backward pass.
       if (forward.contains(user))
         continue;
-      int64_t place = places.lookup(user);
+      int64_t position = positions.lookup(user);
       reading.isLate |= !isBackward(user);
-      reading.first = std::min(reading.first, place);
-      reading.last = std::max(reading.last, place);
+      reading.first = std::min(reading.first, position);
+      reading.last = std::max(reading.last, position);
     }
 }
 

@@ -22,6 +22,7 @@
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
+#include "dialect/plan/reshard_steps.h"
 #include "dialect/plan/settings.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -299,14 +300,14 @@ static CallOp readerOf(Operation *op) {
 static LogicalResult refuseSamples(Operation *op, int64_t count) {
   CallOp reader = readerOf(op);
   std::string module = reader ? reader.getModule().value_or("").str() : "";
-  std::string place = module.empty() ? "" : " in '" + module + "'",
+  std::string where = module.empty() ? "" : " in '" + module + "'",
               text = "an output reads samples of several microbatches";
   StringRef target = reader ? reader.getTarget() : StringRef();
   bool isDerivative = target.consume_front("vjp.");
   if (isDerivative)
-    text = "the derivative of '" + target.str() + "'" + place + " has no rule by sample";
+    text = "the derivative of '" + target.str() + "'" + where + " has no rule by sample";
   else if (reader)
-    text = "operator '" + target.str() + "'" + place + " reads samples of several microbatches";
+    text = "operator '" + target.str() + "'" + where + " reads samples of several microbatches";
   return refuse(op, "microbatches cannot be concatenated: " + text,
                 isDerivative ? "write the module with other operators" : mixingHelp.str(), count);
 }
@@ -315,9 +316,7 @@ LogicalResult SweepMaker::localize(Operation *op) {
   if (auto slice = dyn_cast<SliceOp>(op);
       slice && slice.getDim() && llvm::any_of(slice.getAxes().getAsRange<AxisRefAttr>(), isTime))
     return takePart(slice), success();
-  bool isAboutTime = op->hasAttr("axes") && !isa<ConstrainOp>(op) &&
-                     llvm::any_of(op->getAttrOfType<ArrayAttr>("axes").getAsRange<AxisRefAttr>(), isTime);
-  if (isAboutTime)
+  if (ArrayAttr axes = stepAxes(op); axes && llvm::any_of(axes.getAsRange<AxisRefAttr>(), isTime))
     return refuseSamples(op, count);
   for (Value result : op->getResults())
     if (plan::isInTime(result.getType()) && !hasEqualMicrobatches(result.getType(), count))

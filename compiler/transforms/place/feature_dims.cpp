@@ -359,20 +359,21 @@ static bool isBefore(const FeaturePiece &left, const FeaturePiece &right) {
   auto rank = [](const FeaturePiece &piece) { return std::pair(piece.size == 1, !piece.meets); };
   if (rank(left) != rank(right))
     return rank(left) < rank(right);
-  return std::lexicographical_compare(left.place.begin(), left.place.end(), right.place.begin(), right.place.end());
+  return std::lexicographical_compare(left.position.begin(), left.position.end(), right.position.begin(),
+                                      right.position.end());
 }
 
 static std::optional<FeatureDim> findDim(const FeatureRoles &roles, FeatureRole role) {
   const FeaturePiece *first = nullptr;
-  int64_t place = 0;
+  int64_t firstDim = 0;
   for (auto [index, dim] : llvm::enumerate(roles)) {
     const FeaturePiece *major = majorPiece(dim, role);
     if (!major || (first && !isBefore(*major, *first)))
       continue;
     first = major;
-    place = index;
+    firstDim = index;
   }
-  return first ? std::optional(FeatureDim{place, first->meets, first->isDivisible}) : std::nullopt;
+  return first ? std::optional(FeatureDim{firstDim, first->meets, first->isDivisible}) : std::nullopt;
 }
 
 static std::optional<Fans> findFans(const FeatureRoles &roles) {

@@ -92,7 +92,7 @@ static void addInner(const CallView &call, const FactorRule &rule, unsigned oper
     piece.meets = false;
     // A divided inner factor makes the product partial, which only a sum can be.
     piece.isDivisible = rule.factors[factor].kind == FactorKind::sum;
-    piece.place = {static_cast<unsigned>(llvm::find(inner, factor) - inner.begin())};
+    piece.position = {static_cast<unsigned>(llvm::find(inner, factor) - inner.begin())};
   };
   for (unsigned factor : inner)
     if (FeatureRole side = sideOf(rule, operand, factor, roleOf); side != FeatureRole::none)
@@ -134,7 +134,7 @@ private:
   void addLookedUp();
   void addConvolution(const ConvolutionForm &form);
   void addSingle(FeatureRoles &roles) const;
-  void give(unsigned factor, FeatureRole role, FactorKind divisible, SmallVector<unsigned, 3> place);
+  void give(unsigned factor, FeatureRole role, FactorKind divisible, SmallVector<unsigned, 3> position);
 
   const CallView &call;
   const FactorRule &rule;
@@ -146,11 +146,11 @@ private:
 
 } // namespace
 
-void Meeting::give(unsigned factor, FeatureRole role, FactorKind divisible, SmallVector<unsigned, 3> place) {
+void Meeting::give(unsigned factor, FeatureRole role, FactorKind divisible, SmallVector<unsigned, 3> position) {
   FeaturePiece &piece = byFactor[factor].front();
   piece.role = role;
   piece.isDivisible = rule.factors[factor].kind == divisible;
-  piece.place = std::move(place);
+  piece.position = std::move(position);
 }
 
 /// Number of activations with the factor.
@@ -179,8 +179,8 @@ void Meeting::addOutputs() {
     // experts in [e, s, o], selects a product and is not a feature of it.
     while (end > 0 && !isMade(factors[end - 1]))
       --end;
-    for (size_t place = end; place > 0 && isMade(factors[place - 1]); --place)
-      give(factors[place - 1], FeatureRole::output, FactorKind::parallel, {static_cast<unsigned>(place)});
+    for (size_t index = end; index > 0 && isMade(factors[index - 1]); --index)
+      give(factors[index - 1], FeatureRole::output, FactorKind::parallel, {static_cast<unsigned>(index)});
     if (end > 0)
       return;
   }
@@ -197,14 +197,14 @@ void Meeting::addInputs() {
   SmallVector<unsigned, 3> first;
   for (unsigned other : activations)
     for (auto [dim, factors] : llvm::enumerate(rule.operands[other].dims))
-      for (auto [place, factor] : llvm::enumerate(factors)) {
+      for (auto [index, factor] : llvm::enumerate(factors)) {
         // In the order of the activation's dims, so that the first one is the major feature.
         if (!llvm::is_contained(inputs, factor) || (hasOwn && readers(factor) > 1))
           continue;
         if (!contracted)
           contracted = factor;
         give(factor, FeatureRole::input, FactorKind::sum,
-             {other, static_cast<unsigned>(dim), static_cast<unsigned>(place)});
+             {other, static_cast<unsigned>(dim), static_cast<unsigned>(index)});
       }
 }
 
@@ -339,7 +339,7 @@ static std::optional<SmallVector<FeaturePieces>> alignPieces(const FeaturePieces
         return std::nullopt;
       FeaturePiece taken = minor;
       taken.size = isWhole ? minor.size : needed;
-      taken.place.push_back(index);
+      taken.position.push_back(index);
       parts[index].insert(parts[index].begin(), taken);
       needed /= taken.size;
       if (isWhole)
@@ -390,7 +390,7 @@ void Passage::readDim(const FeaturePieces &pieces, ArrayRef<unsigned> factors, b
   if (isJoined || haveOneRole(pieces)) {
     for (auto [index, factor] : llvm::enumerate(factors)) {
       FeaturePiece piece = asOne(pieces, sizes[index]);
-      piece.place.push_back(index);
+      piece.position.push_back(index);
       parts[index] = {piece};
     }
   } else if (auto aligned = alignPieces(pieces, sizes)) {

@@ -33,7 +33,7 @@ struct FeaturePiece {
   bool isLookedUp = false;  ///< input features that are chosen by indices
   bool isGroup = false;     ///< groups of a convolution, each with features of its own
   /// Position among the features of its role, major ones first.
-  llvm::SmallVector<unsigned, 3> place;
+  llvm::SmallVector<unsigned, 3> position;
 };
 
 /// The pieces of a dim, major to minor.

@@ -4,10 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/support/number_text.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/schema/distribution.h"
 #include "llvm/ADT/MapVector.h"
 #include <cmath>
 
@@ -43,15 +45,24 @@ static double deviationOf(InitRuleOfAttr init, const Fans &fans) {
   return gain / std::sqrt(static_cast<double>(init.getFan() == FanKind::out ? fans.out : fans.in));
 }
 
-static base::InitAttr distributionOf(double deviation, InitRule rule, Builder builder) {
+static bool isNormal(InitRuleOfAttr init) {
+  return init.getRule() == InitRule::kaiming_normal || init.getRule() == InitRule::xavier_normal;
+}
+
+/// The standard deviation of a normal distribution, and the bound a of a uniform one in [-a, a], which has the
+/// deviation a / sqrt(3).
+static double widthOf(InitRuleOfAttr init, const Fans &fans) {
+  return isNormal(init) ? deviationOf(init, fans) : std::sqrt(3.0) * deviationOf(init, fans);
+}
+
+static base::InitAttr distributionOf(double width, InitRuleOfAttr init) {
+  Builder builder(init.getContext());
   FloatAttr none;
-  if (rule == InitRule::kaiming_normal || rule == InitRule::xavier_normal)
+  if (isNormal(init))
     return base::InitAttr::get(builder.getContext(), base::InitKind::normal, none, none, none,
-                               builder.getF64FloatAttr(0), builder.getF64FloatAttr(deviation), ElementsAttr());
-  // A uniform distribution in [-a, a] has the deviation a / sqrt(3).
-  double bound = std::sqrt(3.0) * deviation;
-  return base::InitAttr::get(builder.getContext(), base::InitKind::uniform, none, builder.getF64FloatAttr(-bound),
-                             builder.getF64FloatAttr(bound), none, none, ElementsAttr());
+                               builder.getF64FloatAttr(0), builder.getF64FloatAttr(width), ElementsAttr());
+  return base::InitAttr::get(builder.getContext(), base::InitKind::uniform, none, builder.getF64FloatAttr(-width),
+                             builder.getF64FloatAttr(width), none, none, ElementsAttr());
 }
 
 static void add(Faults &faults, InitRuleOfAttr init, StringRef name, StringRef reason) {
@@ -79,8 +90,11 @@ static void place(func::FuncOp function, BlockArgument parameter, const FeatureS
   FeatureUse use = search.find(parameter, name.contains('.') ? name.rsplit('.').first : "");
   if (std::string fault = faultOf(use, isKaiming(init)); !fault.empty())
     return add(faults, init, name, fault);
-  double deviation = deviationOf(init, *use.fans);
-  setArgAttr<attr::Init>(function, number, distributionOf(deviation, init.getRule(), Builder(function.getContext())));
+  double width = widthOf(init, *use.fans);
+  DistributionNumbers numbers = {.low = -width, .high = width, .std = width, .hasBounds = true, .hasDeviation = true};
+  if (distributionFault(numbers) != DistributionFault::none)
+    return add(faults, init, name, "would need the width " + numberText(width) + ", which f32 cannot represent");
+  setArgAttr<attr::Init>(function, number, distributionOf(width, init));
 }
 
 namespace {

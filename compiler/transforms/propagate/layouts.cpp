@@ -100,12 +100,12 @@ void Layouts::setCause(Value value, AxisRefAttr axis, const Cause &cause) {
 
 /// The axes of each dim, then the partial axes, then the flat axes.
 static SmallVector<ArrayRef<AxisRefAttr>> axesByRole(ShardingAttr sharding) {
-  SmallVector<ArrayRef<AxisRefAttr>> places;
+  SmallVector<ArrayRef<AxisRefAttr>> lists;
   for (DimShardingAttr dim : sharding.getDims())
-    places.push_back(dim.getAxes());
-  places.push_back(sharding.getPartialAxes());
-  places.push_back(sharding.getFlatAxes());
-  return places;
+    lists.push_back(dim.getAxes());
+  lists.push_back(sharding.getPartialAxes());
+  lists.push_back(sharding.getFlatAxes());
+  return lists;
 }
 
 void Layouts::copyCauses(Value from, Value to) {

@@ -278,10 +278,10 @@ void meshplan::reportMisfit(CallOp call, unsigned index, const Misfit &misfit, c
 }
 
 /// Adds a note for every other statement that divides the operand.
-static void noteCauses(InFlightDiagnostic &diagnostic, Value operand, const Layouts &layouts, Location place) {
+static void noteCauses(InFlightDiagnostic &diagnostic, Value operand, const Layouts &layouts, Location location) {
   for (AxisRefAttr axis : allAxes(getSharding(operand)))
     if (std::optional<Cause> cause = layouts.causeOf(operand, axis))
-      if (cause->style && cause->location != place)
+      if (cause->style && cause->location != location)
         diagnostic.attachNote(cause->location) << "also split by '" << cause->style.getValue() << "'";
 }
 
@@ -299,19 +299,19 @@ static std::string unknownText(CallOp call) {
          operatorText(call.getTarget(), call.getModule());
 }
 
-void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts, Location place) {
-  auto diagnostic = emitError(place) << unknownText(call)
-                                     << " has no record, and would read samples of several microbatches";
-  noteCauses(diagnostic, call.getOperands()[index], layouts, place);
+void meshplan::reportUnknownOperator(CallOp call, unsigned index, const Layouts &layouts, Location location) {
+  auto diagnostic = emitError(location) << unknownText(call)
+                                        << " has no record, and would read samples of several microbatches";
+  noteCauses(diagnostic, call.getOperands()[index], layouts, location);
   diagnostic.attachNote() << "help: leave out 'microbatches', write 'mean' after it to take the mean of the "
                              "losses of microbatches, or add a record (docs/adding-an-op.md)";
 }
 
 /// An operator without a record reads replicated operands.
-static void reportUnknownReshard(CallOp call, unsigned index, int64_t bytes, Location place, bool isError,
+static void reportUnknownReshard(CallOp call, unsigned index, int64_t bytes, Location location, bool isError,
                                  const StatedLayouts &statements) {
   OpOperand &operand = call->getOpOperand(index);
-  auto diagnostic = isError ? emitError(place) : emitWarning(place);
+  auto diagnostic = isError ? emitError(location) : emitWarning(location);
   diagnostic << unknownText(call) << " has no record and runs on whole tensors: its operand " << index
              << " is gathered from " << layoutText(cast<RankedTensorType>(operand.get().getType())) << "; " << bytes
              << " bytes per rank";

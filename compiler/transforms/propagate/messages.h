@@ -30,9 +30,9 @@ struct DividingStatement {
 void reportMisfit(plan::CallOp call, unsigned index, const Misfit &misfit, const FactorRule &rule, plan::MeshOp mesh,
                   const DividingStatement &statement, const DimBlocks &blocks, const StatedLayouts &statements);
 
-/// Reports an operator without a record that would read several microbatches of its operand. `place` is the location of
-/// a statement that divides the operand.
-void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &layouts, mlir::Location place);
+/// Reports an operator without a record that would read several microbatches of its operand. `location` is the location
+/// of a statement that divides the operand.
+void reportUnknownOperator(plan::CallOp call, unsigned index, const Layouts &layouts, mlir::Location location);
 
 /// Reports a call that selects single parts of a fused weight from operand `index` although the statement divides all
 /// parts as one, so that they would be gathered to `needed`. Returns false if this is not the case.

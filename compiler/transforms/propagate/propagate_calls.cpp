@@ -286,9 +286,9 @@ bool Propagation::refuseUnknown(CallOp call) {
                       [](DimShardingAttr dim) { return llvm::any_of(dim.getAxes(), isTime); }))
       continue;
     std::optional<Cause> cause = causingStatement(operand);
-    Location place = cause ? cause->location : call.getLoc();
-    if (isFirstReport(place, call.getTarget()))
-      reportUnknownOperator(call, index, layouts, place);
+    Location location = cause ? cause->location : call.getLoc();
+    if (isFirstReport(location, call.getTarget()))
+      reportUnknownOperator(call, index, layouts, location);
     return true;
   }
   return false;

@@ -54,13 +54,13 @@ std::optional<SmallVector<ShardingAttr>> Propagation::operandsFor(CallOp call, S
   return operands;
 }
 
-/// Moves the reshards that define a version of a value before `place`, where the value itself already exists.
-static void hoist(Value version, Operation *place) {
+/// Moves the reshards that define a version of a value before `user`, where the value itself already exists.
+static void hoist(Value version, Operation *user) {
   auto reshard = version.getDefiningOp<ReshardOp>();
-  if (!reshard || reshard->isBeforeInBlock(place))
+  if (!reshard || reshard->isBeforeInBlock(user))
     return;
-  hoist(reshard.getInput(), place);
-  reshard->moveBefore(place);
+  hoist(reshard.getInput(), user);
+  reshard->moveBefore(user);
 }
 
 bool Propagation::divideProducer(Value value, ShardingAttr wanted, Operation *reader) {

@@ -75,8 +75,8 @@ void Propagation::recover(Operation *op) {
                      ShardingAttr::getReplicated(op->getContext(), cast<RankedTensorType>(result.getType()).getRank()));
 }
 
-bool Propagation::isFirstReport(Location place, const Twine &what) {
-  return reported.insert({place.getAsOpaquePointer(), what.str()}).second;
+bool Propagation::isFirstReport(Location location, const Twine &what) {
+  return reported.insert({location.getAsOpaquePointer(), what.str()}).second;
 }
 
 void Propagation::decideArgument(BlockArgument argument) {

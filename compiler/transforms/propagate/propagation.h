@@ -74,7 +74,7 @@ private:
 
   /// True the first time that this message is reported for a location: one statement applies to every layer, but is
   /// wrong once.
-  bool isFirstReport(mlir::Location place, const llvm::Twine &what);
+  bool isFirstReport(mlir::Location location, const llvm::Twine &what);
   void decideArgument(mlir::BlockArgument argument);
 
   /// The text of the statement about an argument: its style, or that it is an input. Null if there is none.

@@ -16,6 +16,7 @@
 #include "compiler/transforms/schedule/packing_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
+#include "dialect/plan/reshard_steps.h"
 #include <cmath>
 
 using namespace mlir;
@@ -282,7 +283,7 @@ unsigned Projector::laneOf(unsigned communicator) {
 
 void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   Operation &first = *ops.front();
-  unsigned communicator = communicators.get(first.getAttrOfType<ArrayAttr>("axes"), layouts);
+  unsigned communicator = communicators.get(plan::stepAxes(&first), layouts);
   auto inputs = llvm::map_to_vector(ops, [](Operation *op) { return op->getOperand(0); });
   auto results = llvm::map_to_vector(ops, [](Operation *op) -> Value { return op->getResult(0); });
   Packing copies = packingOf(ops);
@@ -299,7 +300,7 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   scheduling::Operation &operation = addOperation(ops, first.getName().stripDialect(), sent);
   operation.lane = laneOf(communicator);
   operation.communicator = communicator;
-  operation.blocking = first.hasAttr("blocking");
+  operation.blocking = plan::isBlocking(&first);
   if (auto prefetch = plan::opAttr<plan::attr::Prefetch>(&first))
     operation.prefetch = {prefetch.getUnit(), prefetch.getAhead()};
   costs.setCollective(operation, *plan::collectiveKindOf(&first), sentBytesOf(ops), communicators.list());

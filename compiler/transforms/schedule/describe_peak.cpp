@@ -31,13 +31,13 @@ public:
     ownBytes += bytes;
   }
 
-  sched::PeakAttr at(const Described &place, MLIRContext *context) const {
+  sched::PeakAttr at(const Described &described, MLIRContext *context) const {
     SmallVector<sched::HeldAttr> held;
     for (const auto &[kind, amount] : kinds)
       held.push_back(sched::HeldAttr::get(context, kind.first, kind.second, amount.first, amount.second));
     llvm::stable_sort(held,
                       [](sched::HeldAttr left, sched::HeldAttr right) { return left.getBytes() > right.getBytes(); });
-    return sched::PeakAttr::get(context, place.what, place.module, held);
+    return sched::PeakAttr::get(context, described.what, described.module, held);
   }
 
 private:

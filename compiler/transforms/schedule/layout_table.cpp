@@ -27,10 +27,10 @@ void LayoutTable::addSharers(plan::DimShardingAttr dim, int64_t extent) {
   std::vector<int64_t> ranks = meshplan::groupOf(axes, meshSizes, first);
   for (int64_t index = 1; index < shards; ++index) {
     std::vector<int64_t> coordinate = meshplan::coordinateOfRank(ranks[index], meshSizes);
-    SmallVector<int64_t> place(coordinate.begin(), coordinate.end());
+    SmallVector<int64_t> own(coordinate.begin(), coordinate.end());
     // The order of classes has a meaning: first the largest, last the smallest shards.
-    if (!llvm::is_contained(coordinates, place))
-      coordinates.insert(std::prev(coordinates.end()), place);
+    if (!llvm::is_contained(coordinates, own))
+      coordinates.insert(std::prev(coordinates.end()), own);
   }
 }
 

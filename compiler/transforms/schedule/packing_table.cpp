@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/schedule/packing_table.h"
 #include "compiler/sharding/axes.h"
+#include "dialect/plan/reshard_steps.h"
 
 using namespace mlir;
 
@@ -13,11 +14,10 @@ ClassPacking PackingTable::get(ArrayRef<Operation *> ops) {
   if (isa<plan::ExchangeOp>(first))
     return ClassPacking(layouts.rankClasses(), Packing());
   // Without a dim, tensors are flat or reduced whole, and may be coalesced.
-  bool isAlongDim = first->hasAttr("dim") || isa<plan::AllToAllOp>(first);
-  if (!isAlongDim)
+  if (!plan::stepDim(first))
     return ClassPacking(layouts.rankClasses(), coalesced(ops));
   auto [entry, isNew] =
-      known.try_emplace({first->getOperand(0).getType(), first->getResult(0).getType(), first->getAttr("axes")});
+      known.try_emplace({first->getOperand(0).getType(), first->getResult(0).getType(), plan::stepAxes(first)});
   if (isNew)
     entry->second = alongDims(first);
   return entry->second;
@@ -34,7 +34,7 @@ static std::vector<std::vector<Range>> rangesOf(sched::ShardedTensorType type, A
 
 ClassPacking PackingTable::alongDims(Operation *op) {
   ArrayRef<int64_t> meshSizes = layouts.axisSizes();
-  SmallVector<AxisRef> axes = layouts.resolve(toAxes(op->getAttrOfType<ArrayAttr>("axes")));
+  SmallVector<AxisRef> axes = layouts.resolve(toAxes(plan::stepAxes(op)));
   const ResolvedLayout input = layouts.get(op->getOperand(0).getType());
   const ResolvedLayout result = layouts.get(op->getResult(0).getType());
   ClassPacking packing;

@@ -7,6 +7,7 @@
 #include "compiler/transforms/schedule/write_program.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
+#include "dialect/plan/reshard_steps.h"
 #include "dialect/sched/sched.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -36,7 +37,7 @@ static std::string statementOf(Operation *op, const PlanLocation &location) {
     return "";
   std::string text = llvm::sys::path::filename(location.file).str() + ":" + std::to_string(location.line) + ":" +
                      std::to_string(location.column);
-  auto cause = op->getAttrOfType<StringAttr>("cause");
+  StringAttr cause = plan::stepCause(op);
   return cause && !cause.empty() ? text + " " + cause.str() : text;
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/transforms/schedule/write_program.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
+#include "dialect/plan/reshard_steps.h"
 
 using namespace mlir;
 
@@ -243,15 +244,14 @@ void ProgramWriter::writeStart(unsigned index) {
   Type result = packedType(index, [](Operation *each) { return each->getResult(0); });
   if (ops.size() == 1 && !isUnpacked[operation.produced.front()])
     result = movedType(index, op.getResult(0));
-  auto dim = op.getAttrOfType<IntegerAttr>(isa<plan::AllToAllOp>(op) ? "to_dim" : "dim");
+  auto exchange = dyn_cast<plan::AllToAllOp>(op);
   auto communicator = FlatSymbolRefAttr::get(builder.getContext(), problem.communicators[*operation.communicator].name);
   // All ranks issue collectives in this order, or they would wait for each other forever.
   auto start = sched::StartOp::create(
       builder, op.getLoc(), sched::TokenType::get(builder.getContext(), result),
-      sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input, dim,
-      op.getAttrOfType<IntegerAttr>("from_dim"), communicator, builder.getI64IntegerAttr(sequence++),
-      op.getAttrOfType<StringAttr>("cause"), op.getAttrOfType<StringAttr>("module"),
-      plan::opAttr<plan::attr::ActivationSum>(&op), target,
+      sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input, plan::stepDim(&op),
+      exchange ? exchange.getFromDimAttr() : IntegerAttr(), communicator, builder.getI64IntegerAttr(sequence++),
+      plan::stepCause(&op), op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op), target,
       isa<plan::ExchangeOp>(op) ? valueOf(operation.consumed.back()) : Value());
   markMoved(ops, start);
   tokens[index] = start;

@@ -110,8 +110,20 @@ module attributes {test.attr = #base.init<kind = normal, mean = 0.0, std = 0.0>}
 // -----
 
 // B5
-// expected-error @below {{a number of 'normal' is nan}}
+// expected-error @below {{a number of 'normal' is nan, must fit into f32}}
 module attributes {test.attr = #base.init<kind = normal, mean = 0.0, std = 0x7FF8000000000000 : f64>} {}
+
+// -----
+
+// B5
+// expected-error @below {{a number of 'constant' is 1.000000e+39, must fit into f32}}
+module attributes {test.attr = #base.init<kind = constant, value = 1.0e39>} {}
+
+// -----
+
+// B5
+// expected-error @below {{low is 9.000000e+00 and high is 1.000000e+01, must include numbers within 8 std of the mean}}
+module attributes {test.attr = #base.init<kind = truncated_normal, low = 9.0, high = 10.0, mean = 0.0, std = 1.0>} {}
 
 // -----
 

@@ -1341,7 +1341,6 @@ sched.program @step role <step> timeline [#base.instance<@count, 0>, #base.insta
 // -----
 
 sched.mesh [#base.mesh_axis<"dp" = 2>]
-sched.stream @compute
 sched.program @forward {
   // P26
   // expected-error@+1 {{'sched.input' op moves, keeps or gives out a value that is routed to experts}}

@@ -42,11 +42,11 @@ def damage(path: Path, generator: random.Random) -> str:
         kept = generator.randrange(size)
         path.write_bytes(content[:kept])
         return f"cut to {kept} of {size} bytes"
-    place = generator.randrange(min(size, HEADER) if generator.random() < 0.3 else size)
+    offset = generator.randrange(min(size, HEADER) if generator.random() < 0.3 else size)
     bit = generator.randrange(8)
-    content[place] ^= 1 << bit
+    content[offset] ^= 1 << bit
     path.write_bytes(content)
-    return f"bit {bit} of byte {place} of {size}"
+    return f"bit {bit} of byte {offset} of {size}"
 
 
 class Damage:

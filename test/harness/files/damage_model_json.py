@@ -1,9 +1,9 @@
-"""Damages each kind of place in the JSON of an exported model, and checks what the compiler makes of it.
+"""Damages each kind of entry in the JSON of an exported model, and checks what the compiler makes of it.
 
     harness damage_model_json MESHPLAN PLAN MODEL.pt2 [--most N]
 
 PLAN names its model `damaged.pt2`. Every member of model.json and of the tables of weights and constants is deleted,
-written twice, given another kind and values out of range, one at a time; places that differ only in an index or in a
+written twice, given another kind and values out of range, one at a time; entries that differ only in an index or in a
 name of the model count as one. For each, `meshplan check` must end with status 0 or 1 after at most 5 seconds of
 computing, and status 1 must come with an error. --most N takes a sample of N, the same in each run.
 """

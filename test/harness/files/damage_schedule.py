@@ -22,9 +22,9 @@ def as_format_1(content: bytes) -> bytes:
 def with_flipped_bit(content: bytes, number: int) -> bytes:
     """A bit after the identifier (bytes 4 to 7), the first case takes the first bit and the last case the last."""
     first = 8
-    place = first + (len(content) - 1 - first) * number // (FLIPPED - 1)
+    offset = first + (len(content) - 1 - first) * number // (FLIPPED - 1)
     changed = bytearray(content)
-    changed[place] ^= 1 << number % 8
+    changed[offset] ^= 1 << number % 8
     return bytes(changed)
 
 

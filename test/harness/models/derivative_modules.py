@@ -15,8 +15,8 @@ from harness.models.each_operator import (
     applied,
     chance,
     images,
+    indices,
     lines,
-    places,
     positive,
     volumes,
 )
@@ -243,36 +243,36 @@ class Reductions(EachOperator):
 
 
 class Places(EachOperator):
-    """Elements at places that are told by numbers, and orders of elements."""
+    """Elements at indices that tensors give, and orders of elements."""
 
     operators: ClassVar = {
-        "embedding": lambda x, y: functional.embedding(places(ROWS, 5, 4), x[0]),
-        "embedding_padding": lambda x, y: functional.embedding(places(ROWS, 5, 4), x[0], padding_idx=3),
-        "embedding_last": lambda x, y: functional.embedding(places(ROWS, 9), x[0], padding_idx=-1),
-        "embedding_frequency": lambda x, y: functional.embedding(places(ROWS, 9), x[0], scale_grad_by_freq=True),
-        "gather": lambda x, y: x.gather(1, places(ROWS, SAMPLES, 5, WIDTH)),
-        "gather_features": lambda x, y: x.gather(-1, places(WIDTH, SAMPLES, ROWS, 9)),
-        "gather_some": lambda x, y: x.gather(1, places(ROWS, 4, 5, WIDTH)),
-        "take_along_dim": lambda x, y: x.take_along_dim(places(ROWS, SAMPLES, 5, 1) - ROWS // 2, 1),
-        "index_select": lambda x, y: x.index_select(1, places(ROWS, 11)),
-        "index_select_features": lambda x, y: x.index_select(-1, places(WIDTH, 11)),
-        "scatter": lambda x, y: y.scatter(1, places(ROWS, SAMPLES, 1, WIDTH), x[:, :1]),
-        "scatter_into": lambda x, y: x.scatter(1, places(ROWS, SAMPLES, 1, WIDTH), y[:, :1]),
-        "scatter_value": lambda x, y: x.scatter(-1, places(WIDTH, SAMPLES, ROWS, 3), 2.0),
-        "scatter_add": lambda x, y: y.scatter_add(1, places(ROWS, SAMPLES, ROWS, WIDTH), x),
-        "scatter_add_part": lambda x, y: x.scatter_add(1, places(ROWS, SAMPLES, 3, WIDTH), y[:, :3]),
-        "scatter_reduce": lambda x, y: y.scatter_reduce(1, places(ROWS, SAMPLES, ROWS, WIDTH), x, "sum"),
-        "index_add": lambda x, y: y.index_add(1, places(ROWS, 5), x[:, :5], alpha=2),
-        "index_add_into": lambda x, y: x.index_add(-1, places(WIDTH, 5), y[..., :5]),
+        "embedding": lambda x, y: functional.embedding(indices(ROWS, 5, 4), x[0]),
+        "embedding_padding": lambda x, y: functional.embedding(indices(ROWS, 5, 4), x[0], padding_idx=3),
+        "embedding_last": lambda x, y: functional.embedding(indices(ROWS, 9), x[0], padding_idx=-1),
+        "embedding_frequency": lambda x, y: functional.embedding(indices(ROWS, 9), x[0], scale_grad_by_freq=True),
+        "gather": lambda x, y: x.gather(1, indices(ROWS, SAMPLES, 5, WIDTH)),
+        "gather_features": lambda x, y: x.gather(-1, indices(WIDTH, SAMPLES, ROWS, 9)),
+        "gather_some": lambda x, y: x.gather(1, indices(ROWS, 4, 5, WIDTH)),
+        "take_along_dim": lambda x, y: x.take_along_dim(indices(ROWS, SAMPLES, 5, 1) - ROWS // 2, 1),
+        "index_select": lambda x, y: x.index_select(1, indices(ROWS, 11)),
+        "index_select_features": lambda x, y: x.index_select(-1, indices(WIDTH, 11)),
+        "scatter": lambda x, y: y.scatter(1, indices(ROWS, SAMPLES, 1, WIDTH), x[:, :1]),
+        "scatter_into": lambda x, y: x.scatter(1, indices(ROWS, SAMPLES, 1, WIDTH), y[:, :1]),
+        "scatter_value": lambda x, y: x.scatter(-1, indices(WIDTH, SAMPLES, ROWS, 3), 2.0),
+        "scatter_add": lambda x, y: y.scatter_add(1, indices(ROWS, SAMPLES, ROWS, WIDTH), x),
+        "scatter_add_part": lambda x, y: x.scatter_add(1, indices(ROWS, SAMPLES, 3, WIDTH), y[:, :3]),
+        "scatter_reduce": lambda x, y: y.scatter_reduce(1, indices(ROWS, SAMPLES, ROWS, WIDTH), x, "sum"),
+        "index_add": lambda x, y: y.index_add(1, indices(ROWS, 5), x[:, :5], alpha=2),
+        "index_add_into": lambda x, y: x.index_add(-1, indices(WIDTH, 5), y[..., :5]),
         "index_copy": lambda x, y: y.index_copy(1, torch.tensor([5, 2]), x[:, :2]),
         "index_fill": lambda x, y: x.index_fill(1, torch.tensor([5, 2]), 1.5),
-        "index": lambda x, y: x[places(SAMPLES, 7), places(ROWS, 7)],
-        "index_rows": lambda x, y: x[:, places(ROWS, 3, 4)],
-        "index_features": lambda x, y: x[..., places(WIDTH, 10)],
+        "index": lambda x, y: x[indices(SAMPLES, 7), indices(ROWS, 7)],
+        "index_rows": lambda x, y: x[:, indices(ROWS, 3, 4)],
+        "index_features": lambda x, y: x[..., indices(WIDTH, 10)],
         "index_table": lambda x, y: x[0][torch.tensor([[2, -1, 0], [0, 2, -3]])],
-        "index_apart": lambda x, y: x[places(SAMPLES, 4), :, places(WIDTH, 4)],
+        "index_apart": lambda x, y: x[indices(SAMPLES, 4), :, indices(WIDTH, 4)],
         "index_put": lambda x, y: aten.index_put(y, [None, torch.tensor([5, 2])], x[:, :2]),
-        "index_put_add": lambda x, y: aten.index_put(x, [places(SAMPLES, 9)], y[0, 0], True),
+        "index_put_add": lambda x, y: aten.index_put(x, [indices(SAMPLES, 9)], y[0, 0], True),
         "topk": lambda x, y: x.topk(5, -1)[0],
         "topk_rows": lambda x, y: x.topk(3, 1, largest=False)[0],
         "sort": lambda x, y: x.sort(1)[0],
@@ -402,16 +402,16 @@ class LossKinds(EachOperator):
         "bce_logits": lambda x, y: functional.binary_cross_entropy_with_logits(x, chance(y), reduction="none"),
         "kl_div": lambda x, y: functional.kl_div(x.log_softmax(-1), y.softmax(-1), reduction="none"),
         "cross_entropy": lambda x, y: functional.cross_entropy(
-            x.flatten(0, 1), places(WIDTH, SAMPLES * ROWS), reduction="none", label_smoothing=0.1
+            x.flatten(0, 1), indices(WIDTH, SAMPLES * ROWS), reduction="none", label_smoothing=0.1
         ),
-        "cross_entropy_mean": lambda x, y: (functional.cross_entropy(lines(x), places(WIDTH, SAMPLES, ROWS)) * y).view(
+        "cross_entropy_mean": lambda x, y: (functional.cross_entropy(lines(x), indices(WIDTH, SAMPLES, ROWS)) * y).view(
             -1
         ),
-        "cross_entropy_rows": lambda x, y: functional.cross_entropy(x, places(ROWS, SAMPLES, WIDTH), reduction="none"),
+        "cross_entropy_rows": lambda x, y: functional.cross_entropy(x, indices(ROWS, SAMPLES, WIDTH), reduction="none"),
         "cross_entropy_ignored": lambda x, y: (
-            functional.cross_entropy(x.flatten(0, 1), places(WIDTH, SAMPLES * ROWS), ignore_index=3) * y
+            functional.cross_entropy(x.flatten(0, 1), indices(WIDTH, SAMPLES * ROWS), ignore_index=3) * y
         ).view(-1),
-        "nll": lambda x, y: functional.nll_loss(x.log_softmax(1), places(ROWS, SAMPLES, WIDTH), reduction="none"),
+        "nll": lambda x, y: functional.nll_loss(x.log_softmax(1), indices(ROWS, SAMPLES, WIDTH), reduction="none"),
         "lstm": lambda x, y: aten.lstm.input(
             x,
             [y[:1, :SAMPLES, :4], y[1:2, :SAMPLES, :4]],

@@ -40,7 +40,7 @@ def lines(x: torch.Tensor) -> torch.Tensor:
     return x.transpose(1, 2)
 
 
-def places(count: int, *shape: int) -> torch.Tensor:
+def indices(count: int, *shape: int) -> torch.Tensor:
     """Numbers below `count`, some of them more than once, others never."""
     return (torch.arange(torch.Size(shape).numel()) * 5 % 7 % count).view(shape)
 

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import nn
 
-from harness.models.each_operator import Operator, Tensors, places
+from harness.models.each_operator import Operator, Tensors, indices
 
 functional = nn.functional
 
@@ -15,7 +15,7 @@ SAMPLES, ROWS, CLASSES = 6, 4, 70  # classes enough for a heap of one, and none 
 
 
 def labels() -> torch.Tensor:
-    return places(CLASSES, SAMPLES, ROWS)
+    return indices(CLASSES, SAMPLES, ROWS)
 
 
 def chosen(logits: torch.Tensor) -> torch.Tensor:
@@ -36,7 +36,7 @@ def of_merged_rows(logits: torch.Tensor) -> torch.Tensor:
 
 def of_other_rows(logits: torch.Tensor) -> torch.Tensor:
     """Some rows, some of them twice, and classes of which some count from the end: [rows, samples]."""
-    rows, classes = places(ROWS, 5, 1), places(CLASSES, 5, 1) - CLASSES // 2
+    rows, classes = indices(ROWS, 5, 1), indices(CLASSES, 5, 1) - CLASSES // 2
     return logits.log_softmax(-1)[:, rows, classes.flip(0)]
 
 

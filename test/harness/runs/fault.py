@@ -1,7 +1,7 @@
 """Trains and verifies one model with one number that is wrong, and checks what is reported about it.
 
   harness fault MODEL --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=1... [--statement TEXT...]
-                --input NAME | --weight NAME, --place I J... --number X --says TEXT... [--trains]
+                --input NAME | --weight NAME, --index I J... --number X --says TEXT... [--trains]
 
 MODEL is a name of models/make_models.py. The element of the input or weight at this position becomes X. A step and
 `meshplan-run verify` must both fail, each TEXT in what they write to stderr; with --trains the step runs, and writes a
@@ -21,12 +21,12 @@ from harness.plans import Run, compile_run, files_of, made_files, runs_of, with_
 from harness.programs import call
 
 
-def spoil(source: Path, target: Path, name: str | None, place: list[int], number: float) -> Path:
+def spoil(source: Path, target: Path, name: str | None, index: list[int], number: float) -> Path:
     """The file as it is, or with another number in the tensor of this name."""
     if name is None:
         return source
     tensors = load_file(source)
-    tensors[name][tuple(place)] = number
+    tensors[name][tuple(index)] = number
     save_file(tensors, target)
     return target
 
@@ -42,7 +42,7 @@ def problem(command: list[str | Path], status: int, texts: list[str]) -> str | N
 
 def check(arguments: argparse.Namespace, run: Run) -> bool:
     files, work = files_of(arguments.models, arguments.model), arguments.work
-    spoiled = (arguments.place, arguments.number)
+    spoiled = (arguments.index, arguments.number)
     weights = spoil(files.weights, work / "weights.safetensors", arguments.weight, *spoiled)
     inputs = spoil(files.inputs, work / "inputs.safetensors", arguments.input, *spoiled)
     compile_run(arguments, run, ["--reference"])
@@ -61,7 +61,7 @@ def main(words: Sequence[str]) -> int:
     spoiled = parser.add_mutually_exclusive_group(required=True)
     spoiled.add_argument("--input", metavar="NAME")
     spoiled.add_argument("--weight", metavar="NAME")
-    parser.add_argument("--place", type=int, nargs="+", required=True)
+    parser.add_argument("--index", type=int, nargs="+", required=True)
     parser.add_argument("--number", type=float, required=True)
     parser.add_argument("--says", nargs="+", required=True, metavar="TEXT")
     parser.add_argument("--trains", action="store_true")

@@ -17,7 +17,7 @@ static PipelineStages stages(llvm::StringRef text) {
 static std::string problem(llvm::StringRef text) {
   auto result = parsePipelineLayout(text);
   auto *error = std::get_if<LayoutError>(&result);
-  return error ? std::to_string(error->place) + ": " + error->message : "";
+  return error ? std::to_string(error->offset) + ": " + error->message : "";
 }
 
 TEST(PipelineLayout, RepeatsLayersAndGroups) {

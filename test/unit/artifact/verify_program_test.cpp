@@ -351,13 +351,15 @@ TEST(VerifyTraining, InitialValues) {
   EXPECT_EQ(errorOf(Kind::uniform, -1, 1, 0), "");
   EXPECT_EQ(errorOf(Kind::normal, 0, 0, 1), "");
   EXPECT_EQ(errorOf(Kind::truncated_normal, -1, 1, 1), "");
-  std::string place = "programs[0]: parameters[0]: init: ";
-  EXPECT_EQ(errorOf(Kind(9), 0, 0, 0), place + "kind 9 does not exist");
-  EXPECT_EQ(errorOf(Kind::uniform, 1, 1, 0), place + "from 1 to 1");
-  EXPECT_EQ(errorOf(Kind::truncated_normal, 2, 1, 1), place + "from 2 to 1");
-  EXPECT_EQ(errorOf(Kind::normal, 0, 0, 0), place + "a standard deviation of 0");
-  EXPECT_EQ(errorOf(Kind::truncated_normal, 0, 1, -1), place + "a standard deviation of -1");
-  EXPECT_EQ(errorOf(Kind::uniform, 0, INFINITY, 0), place + "a number is not finite");
+  std::string init = "programs[0]: parameters[0]: init: ";
+  EXPECT_EQ(errorOf(Kind(9), 0, 0, 0), init + "kind 9 does not exist");
+  EXPECT_EQ(errorOf(Kind::uniform, 1, 1, 0), init + "from 1 to 1");
+  EXPECT_EQ(errorOf(Kind::truncated_normal, 2, 1, 1), init + "from 2 to 1");
+  EXPECT_EQ(errorOf(Kind::normal, 0, 0, 0), init + "a standard deviation of 0");
+  EXPECT_EQ(errorOf(Kind::truncated_normal, 0, 1, -1), init + "a standard deviation of -1");
+  EXPECT_EQ(errorOf(Kind::uniform, 0, INFINITY, 0), init + "a number is not one of f32");
+  EXPECT_EQ(errorOf(Kind::uniform, 0, 1e39, 0), init + "a number is not one of f32");
+  EXPECT_EQ(errorOf(Kind::truncated_normal, 9, 10, 1), init + "from 9 to 10, with mean 0 and deviation 1");
 }
 
 TEST(VerifyTraining, WhereAParameterIsPlaced) {

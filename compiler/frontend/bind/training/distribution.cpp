@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/schema/distribution.h"
 #include "compiler/frontend/bind/training/training.h"
 #include "compiler/support/nearest.h"
 #include "compiler/support/number_text.h"
@@ -12,7 +13,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace meshplan;
 using namespace meshplan::bind;
@@ -151,25 +151,26 @@ bool DistributionReader::run(InitialValues &values) {
 
 /// The error in the numbers of a distribution; empty if there is none.
 static std::string faultOf(const InitialValues &values) {
-  // Values are drawn in float32, the type of masters.
-  auto fits = [](double number) { return std::abs(number) <= std::numeric_limits<float>::max(); };
-  if (!llvm::all_of(llvm::ArrayRef({values.value, values.low, values.high, values.mean, values.std, values.gain}),
-                    fits))
-    return "a number has to fit into f32";
   Distribution kind = values.distribution;
   bool isNormal = kind == Distribution::Normal || kind == Distribution::TruncatedNormal;
-  if (isNormal && !(values.std > 0))
-    return "the standard deviation has to be above 0, and is " + numberText(values.std);
   bool isBounded = kind == Distribution::Uniform || kind == Distribution::TruncatedNormal;
-  if (isBounded && !(values.low < values.high))
+  switch (distributionFault({values.value, values.low, values.high, values.mean, values.std, isBounded, isNormal})) {
+  case DistributionFault::number:
+    return "a number has to fit into f32";
+  case DistributionFault::deviation:
+    return "the standard deviation has to be above 0, and is " + numberText(values.std);
+  case DistributionFault::bounds:
     return "the upper bound has to be above the lower one, " + numberText(values.low) + ", is " +
            numberText(values.high);
-  // Further out, the probability is less than 64 random bits can represent.
-  constexpr double mostDeviations = 8;
-  if (kind == Distribution::TruncatedNormal && (values.low > values.mean + mostDeviations * values.std ||
-                                                values.high < values.mean - mostDeviations * values.std))
-    return "the bounds exclude everything within 8 standard deviations of the mean";
-  bool hasGain = kind != Distribution::Constant && !isNormal && kind != Distribution::Uniform;
+  case DistributionFault::unreachable:
+    return "the bounds exclude everything within " + std::to_string(mostDeviations) +
+           " standard deviations of the mean";
+  case DistributionFault::none:
+    break;
+  }
+  if (!isDrawable(values.gain))
+    return "a number has to fit into f32";
+  bool hasGain = kind != Distribution::Constant && !isNormal && !isBounded;
   if (hasGain && !(values.gain > 0))
     return "the gain has to be above 0, and is " + numberText(values.gain);
   return "";

@@ -132,7 +132,7 @@ void bind::checkNumbers(const Context &context, const WrittenNumbers &written, c
                                                 isMomentum ? "nesterov needs a momentum above 0, and it is 0"
                                                            : "nesterov needs a dampening of 0, and it is " +
                                                                  numberText(written.numbers.dampening));
-  if (auto place = written.ranges.find(name.str()); place != written.ranges.end())
-    error.note(place->second, (name + " is stated here").str());
+  if (auto range = written.ranges.find(name.str()); range != written.ranges.end())
+    error.note(range->second, (name + " is stated here").str());
   error.help(isMomentum ? "state a momentum, as in 'momentum 0.9', or remove 'nesterov'" : "remove one of the two");
 }

@@ -81,12 +81,12 @@ OptionRule ScheduleReader::stepsRule(llvm::StringRef name, int64_t LrSchedule::*
     std::optional<int64_t> count = singleInteger(context, option);
     if (!count)
       return false;
-    SourceRange place = singleOperand(option)->range;
+    SourceRange range = singleOperand(option)->range;
     if (*count < least)
-      context.diagnostics.error(place, name.str() + " is at least " + std::to_string(least) + ", and this is " +
+      context.diagnostics.error(range, name.str() + " is at least " + std::to_string(least) + ", and this is " +
                                            std::to_string(*count));
     schedule.*member = *count;
-    ranges[name.str()] = place;
+    ranges[name.str()] = range;
     return true;
   };
   return {name.str(), name.str() + " STEPS", take};

@@ -30,8 +30,8 @@ static std::optional<unsigned> findOperand(const CallView &call, StringRef name)
   if (number.empty())
     return call.getOperand(argument);
   SmallVector<std::optional<unsigned>> items = call.getOperands(argument);
-  size_t place = 0;
-  return !number.getAsInteger(10, place) && place < items.size() ? items[place] : std::nullopt;
+  size_t index = 0;
+  return !number.getAsInteger(10, index) && index < items.size() ? items[index] : std::nullopt;
 }
 
 /// The operands that `of` names. Nothing unless there are as many as results.

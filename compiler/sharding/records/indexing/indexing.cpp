@@ -147,7 +147,7 @@ namespace {
 struct IndexedDims {
   SmallVector<unsigned> operands; ///< the index tensors
   SmallVector<bool> indexed;      ///< for each dim of self
-  int64_t place = 0;              ///< first result dim of the index tensors
+  int64_t firstIndexDim = 0;      ///< first result dim of the index tensors
   int64_t rank = 0;               ///< rank of the index tensors, broadcast together
 };
 } // namespace
@@ -171,14 +171,14 @@ static std::optional<IndexedDims> indexedDims(const CallView &call, int64_t self
   // x[:, i, j] has the dims of i and j in the second dim; x[i, :, j] has them first, because it would be ambiguous
   // which of the two positions they replace. This is the rule of NumPy and ATen.
   bool together = last - first + 1 == static_cast<int64_t>(dims.operands.size());
-  dims.place = together ? first : 0;
+  dims.firstIndexDim = together ? first : 0;
   return dims;
 }
 
 /// Ties the dims of the index tensors to those of the elements that they choose.
 static void tieIndices(RuleBuilder &builder, const IndexedDims &dims, TensorRef chosen, FactorKind kind) {
   for (int64_t dim = 0; dim < dims.rank; ++dim) {
-    SmallVector<DimRef> tied{chosen[dims.place + dim]};
+    SmallVector<DimRef> tied{chosen[dims.firstIndexDim + dim]};
     for (unsigned operand : dims.operands)
       tied.push_back(builder.operand(operand)[dim - dims.rank]);
     builder.tie(tied, kind);
@@ -190,7 +190,7 @@ static void tieOthers(RuleBuilder &builder, const IndexedDims &dims, TensorRef a
   for (int64_t dim = 0, to = 0; dim < all.getRank(); ++dim) {
     if (dims.indexed[dim])
       continue;
-    builder.tie({all[dim], chosen[to < dims.place ? to : to + dims.rank]});
+    builder.tie({all[dim], chosen[to < dims.firstIndexDim ? to : to + dims.rank]});
     ++to;
   }
 }
@@ -222,8 +222,8 @@ static FactorRule indexPutRule(const CallView &call) {
   for (int64_t dim = 0, to = 0; dim < self.getRank(); ++dim) {
     if (dims->indexed[dim])
       continue;
-    int64_t place = to < dims->place ? to : to + dims->rank;
-    builder.tie({self[dim], values[place - chosenRank], result[dim]});
+    int64_t resultDim = to < dims->firstIndexDim ? to : to + dims->rank;
+    builder.tie({self[dim], values[resultDim - chosenRank], result[dim]});
     ++to;
   }
   return builder.finish();

@@ -137,10 +137,10 @@ std::optional<AddedMask> MaskFolder::readFill(plan::CallOp call, const CallView 
   if (!call)
     return std::nullopt;
   bool fills = view.target == "aten.masked_fill.Scalar", keeps = view.target == "aten.where.ScalarOther";
-  std::optional<unsigned> self = view.getOperand("self"), place = view.getOperand(fills ? "mask" : "condition");
-  if ((!fills && !keeps) || !self || !place)
+  std::optional<unsigned> self = view.getOperand("self"), mask = view.getOperand(fills ? "mask" : "condition");
+  if ((!fills && !keeps) || !self || !mask)
     return std::nullopt;
-  std::optional<AddedMask> read = readMask(call.getOperand(*place));
+  std::optional<AddedMask> read = readMask(call.getOperand(*mask));
   Expr seen = read && fills ? functions.builder.logicalNot(read->condition) : read ? read->condition : nullptr;
   return seen ? std::optional<AddedMask>({seen, view.getFloat(fills ? "value" : "other", 0)}) : std::nullopt;
 }

@@ -83,8 +83,8 @@ static Expr countOf(ExprBuilder &builder, plan::ConstantOp constant) {
     int64_t step = 0;
     if (size > 1 && __builtin_sub_overflow(left[stride], left.front(), &step))
       return nullptr;
-    for (auto [place, number] : llvm::enumerate(left))
-      if (int64_t before = 0; __builtin_mul_overflow(static_cast<int64_t>(place) / stride % size, step, &before) ||
+    for (auto [position, number] : llvm::enumerate(left))
+      if (int64_t before = 0; __builtin_mul_overflow(static_cast<int64_t>(position) / stride % size, step, &before) ||
                               __builtin_sub_overflow(number, before, &number))
         return nullptr;
     count = builder.add(count, builder.multiply(builder.coordinate(dim, size), step));

@@ -34,8 +34,8 @@ static void visitFactors(const FactorRule &rule, const TensorFactors &tensor, Ar
   for (auto [dim, factors] : llvm::enumerate(tensor.dims)) {
     if (tensor.isJoined(dim) || tensor.sharers(dim) != 1)
       continue;
-    for (auto [place, factor] : llvm::enumerate(factors))
-      visit(factor, sizeBelow(shape, dim) * rule.sizeBelow(factors, place));
+    for (auto [index, factor] : llvm::enumerate(factors))
+      visit(factor, sizeBelow(shape, dim) * rule.sizeBelow(factors, index));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/import/build_statements.h"
 #include "dialect/plan/attributes.h"
+#include "runtime/schema/distribution.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -191,13 +192,11 @@ static std::optional<plan::InitRule> initRuleOf(Distribution distribution) {
 
 static base::InitAttr initOf(const InitialValues &values, Builder builder) {
   base::InitKind kind = initKindOf(values.distribution);
-  bool isTruncated = kind == base::InitKind::truncated_normal;
   auto number = [&](double value, bool isWanted) { return isWanted ? builder.getF64FloatAttr(value) : FloatAttr(); };
-  bool hasBounds = kind == base::InitKind::uniform || isTruncated,
-       hasWidth = kind == base::InitKind::normal || isTruncated;
+  bool isBounded = hasBounds(kind), isNormal = hasDeviation(kind);
   return base::InitAttr::get(builder.getContext(), kind, number(values.value, kind == base::InitKind::constant),
-                             number(values.low, hasBounds), number(values.high, hasBounds),
-                             number(values.mean, hasWidth), number(values.std, hasWidth), ElementsAttr());
+                             number(values.low, isBounded), number(values.high, isBounded),
+                             number(values.mean, isNormal), number(values.std, isNormal), ElementsAttr());
 }
 
 void StatementBuilder::addInit(size_t parameter, SmallVectorImpl<NamedAttribute> &attributes) const {

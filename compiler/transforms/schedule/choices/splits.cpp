@@ -18,6 +18,7 @@
 #include "compiler/transforms/schedule/operation_costs.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
+#include "dialect/plan/reshard_steps.h"
 #include <map>
 #include <set>
 
@@ -116,7 +117,7 @@ bool Splits::isCandidate(unsigned index) const {
 
 /// The first dim with several elements on a rank, unless the collective moves it.
 std::optional<unsigned> Splits::rowsOf(Operation *collective) const {
-  auto moved = collective->getAttrOfType<IntegerAttr>("dim");
+  IntegerAttr moved = plan::stepDim(collective);
   auto type = cast<RankedTensorType>(collective->getOperand(0).getType());
   for (unsigned dim = 0; dim + 1 < type.getRank(); ++dim) {
     if (moved && moved.getInt() == dim)

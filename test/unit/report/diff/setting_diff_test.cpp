@@ -23,8 +23,8 @@ std::vector<std::string> compared(std::vector<Setting> before, std::vector<Setti
     const char *separator = " of ";
     for (const std::string &subject : change.subjects)
       text += std::exchange(separator, ", ") + subject;
-    texts.push_back(text + ": " + change.value.before + " at " + change.place.before + " -> " + change.value.after +
-                    " at " + change.place.after);
+    texts.push_back(text + ": " + change.value.before + " at " + change.location.before + " -> " + change.value.after +
+                    " at " + change.location.after);
   }
   return texts;
 }

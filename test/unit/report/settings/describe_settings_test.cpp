@@ -27,7 +27,7 @@ std::vector<std::string> described(const std::string &body) {
   std::vector<std::string> texts;
   for (const Setting &setting : describeSettings(*plan, model, sources).all)
     texts.push_back(setting.name + (setting.of.second.empty() ? "" : " of " + setting.of.second) + ": " +
-                    setting.value + (setting.place.empty() ? "" : " at " + setting.place));
+                    setting.value + (setting.location.empty() ? "" : " at " + setting.location));
   return texts;
 }
 

@@ -1,7 +1,7 @@
-//===- fake_nccl_run_world.cpp - the suite over nccl, without a GPU -------===//
+//===- fake_nccl.cpp - the suite over nccl, without a GPU -----------------===//
 
-#include "test/conformance/nccl_omissions.h"
 #include "test/lib/fake_nccl/fake_nccl.h"
+#include "test/conformance/backends/nccl_omissions.h"
 #include "test/lib/fake_nccl/staged_world.h"
 
 namespace meshplan {

@@ -1,4 +1,4 @@
-//===- store_run_world.cpp - the suite over a store within the process ----===//
+//===- store.cpp - the suite over a store within the process --------------===//
 
 #include "runtime/comm/store/run_store.h"
 #include "test/conformance/run_world.h"
@@ -14,9 +14,9 @@ std::vector<Status> runBackend(int64_t size, const BackendOptions &options, cons
   std::vector<std::thread> threads;
   for (int64_t rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] {
-      StorePlace place{.run = "test", .rank = rank, .size = size, .interruption = nullptr};
+      StoreMember member{.run = "test", .rank = rank, .size = size, .interruption = nullptr};
       statuses[rank] =
-          runStore(store, place, {.timeout = options.timeout, .onFailure = nullptr, .onStuck = nullptr}, body);
+          runStore(store, member, {.timeout = options.timeout, .onFailure = nullptr, .onStuck = nullptr}, body);
     });
   for (std::thread &thread : threads)
     thread.join();

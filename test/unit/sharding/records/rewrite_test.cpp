@@ -1,6 +1,6 @@
-//===- record_rewrite_test.cpp - calls without an operand -----------------===//
+//===- rewrite_test.cpp - calls without an operand ------------------------===//
 
-#include "parsed_call.h"
+#include "test/unit/sharding/parsed_call.h"
 #include "gmock/gmock.h"
 
 using namespace meshplan;

@@ -1,10 +1,10 @@
-//===- record_rules_test.cpp - factor rules of records --------------------===//
+//===- rules_test.cpp - factor rules of records ---------------------------===//
 //
 // Every expected rule is derived by hand from what the operator computes.
 //
 //===----------------------------------------------------------------------===//
 
-#include "parsed_call.h"
+#include "test/unit/sharding/parsed_call.h"
 
 using namespace meshplan;
 

@@ -1,6 +1,6 @@
-//===- expert_records_test.cpp - records of layers of experts -------------===//
+//===- experts_test.cpp - records of layers of experts --------------------===//
 
-#include "parsed_call.h"
+#include "test/unit/sharding/parsed_call.h"
 
 using namespace meshplan;
 

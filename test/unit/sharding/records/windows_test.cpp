@@ -1,10 +1,10 @@
-//===- record_windows_test.cpp - convolutions and pools -------------------===//
+//===- windows_test.cpp - convolutions and pools --------------------------===//
 //
 // Every expected rule is derived by hand from what the operator computes.
 //
 //===----------------------------------------------------------------------===//
 
-#include "parsed_call.h"
+#include "test/unit/sharding/parsed_call.h"
 #include "gmock/gmock.h"
 
 using namespace meshplan;

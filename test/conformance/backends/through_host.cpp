@@ -1,6 +1,6 @@
-//===- through_host_run_world.cpp - the suite through the host's memory ---===//
+//===- through_host.cpp - the suite through the host's memory -------------===//
 
-#include "test/conformance/nccl_omissions.h"
+#include "test/conformance/backends/nccl_omissions.h"
 #include "test/lib/fake_nccl/fake_cuda.h"
 #include "test/lib/fake_nccl/staged_world.h"
 #include "test/lib/one_gpu/nccl_through_host.h"

@@ -1,10 +1,10 @@
-//===- gradient_records_test.cpp - records of gradients -------------------===//
+//===- gradients_test.cpp - records of gradients --------------------------===//
 //
 // Every expected rule is derived by hand from what the operator computes.
 //
 //===----------------------------------------------------------------------===//
 
-#include "parsed_call.h"
+#include "test/unit/sharding/parsed_call.h"
 
 using namespace meshplan;
 

@@ -1,7 +1,7 @@
 //===- nccl_omissions.h - features that NCCL lacks --------------*- C++ -*-===//
 
-#ifndef MESHPLAN_TEST_CONFORMANCE_NCCL_OMISSIONS_H
-#define MESHPLAN_TEST_CONFORMANCE_NCCL_OMISSIONS_H
+#ifndef MESHPLAN_TEST_CONFORMANCE_BACKENDS_NCCL_OMISSIONS_H
+#define MESHPLAN_TEST_CONFORMANCE_BACKENDS_NCCL_OMISSIONS_H
 
 #include "test/conformance/run_world.h"
 
@@ -12,4 +12,4 @@ Omissions ncclOmissions(std::string order = "");
 
 } // namespace meshplan
 
-#endif // MESHPLAN_TEST_CONFORMANCE_NCCL_OMISSIONS_H
+#endif // MESHPLAN_TEST_CONFORMANCE_BACKENDS_NCCL_OMISSIONS_H

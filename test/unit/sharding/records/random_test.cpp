@@ -1,6 +1,6 @@
-//===- random_records_test.cpp - records of counted random numbers --------===//
+//===- random_test.cpp - records of counted random numbers ----------------===//
 
-#include "parsed_call.h"
+#include "test/unit/sharding/parsed_call.h"
 
 using namespace meshplan;
 

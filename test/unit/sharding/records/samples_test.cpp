@@ -1,4 +1,4 @@
-//===- record_samples_test.cpp - every record fits its samples ------------===//
+//===- samples_test.cpp - every record fits its samples -------------------===//
 //
 // Reads test/sharding/records, whose shapes come from PyTorch.
 //
@@ -7,7 +7,7 @@
 #include "compiler/sharding/enumerate_shardings.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
-#include "parsed_call.h"
+#include "test/unit/sharding/parsed_call.h"
 #include <filesystem>
 #include <set>
 

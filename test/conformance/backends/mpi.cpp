@@ -1,4 +1,4 @@
-//===- mpi_run_world.cpp - the suite over MPI -----------------------------===//
+//===- mpi.cpp - the suite over MPI ---------------------------------------===//
 //
 // Every process runs all tests in the same order. A test of n ranks runs on the first n processes; then all processes
 // exchange the ranks' statuses, so that the expectations hold in each process.

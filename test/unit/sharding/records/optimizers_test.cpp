@@ -1,10 +1,10 @@
-//===- optimizer_records_test.cpp - steps of optimizers on a rank ---------===//
+//===- optimizers_test.cpp - steps of optimizers on a rank ----------------===//
 //
 // Rules derived by hand: parameter, gradient and states are elementwise, and a norm sums every element once.
 //
 //===----------------------------------------------------------------------===//
 
-#include "parsed_call.h"
+#include "test/unit/sharding/parsed_call.h"
 
 using namespace meshplan;
 

@@ -1,7 +1,7 @@
-//===- record_localize_test.cpp - local forms of calls --------------------===//
+//===- localize_test.cpp - local forms of calls ---------------------------===//
 
 #include "mlir/Parser/Parser.h"
-#include "parsed_call.h"
+#include "test/unit/sharding/parsed_call.h"
 #include <regex>
 
 using namespace meshplan;

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "parsed_call.h"
+#include "test/unit/sharding/parsed_call.h"
 
 using namespace meshplan;
 

@@ -1,4 +1,4 @@
-//===- tcp_run_world.cpp - the suite over a store between processes -------===//
+//===- tcp.cpp - the suite over a store between processes -----------------===//
 //
 // Every process runs all tests in the same order. A test of n ranks runs on the first n processes; then all processes
 // exchange the ranks' statuses, so that the expectations hold in each process.
@@ -25,8 +25,8 @@ struct Process {
     std::string name = "run " + std::to_string(runs++);
     if (rank >= ranks)
       return Status();
-    StorePlace place{.run = name, .rank = rank, .size = ranks, .interruption = nullptr};
-    return runStore(*store, place, {.timeout = timeout, .onFailure = nullptr, .onStuck = nullptr}, body);
+    StoreMember member{.run = name, .rank = rank, .size = ranks, .interruption = nullptr};
+    return runStore(*store, member, {.timeout = timeout, .onFailure = nullptr, .onStuck = nullptr}, body);
   }
 };
 
@@ -68,8 +68,9 @@ int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
   int result = RUN_ALL_TESTS();
   // Rank 0 hosts the store.
-  meshplan::StorePlace place{.run = "end", .rank = own.rank, .size = own.size, .isHost = true, .interruption = nullptr};
-  (void)meshplan::runStore(*own.store, place, {.timeout = meshplan::longTimeout},
+  meshplan::StoreMember member{
+      .run = "end", .rank = own.rank, .size = own.size, .isHost = true, .interruption = nullptr};
+  (void)meshplan::runStore(*own.store, member, {.timeout = meshplan::longTimeout},
                            [](meshplan::World &) { return meshplan::Status(); });
   own.store.reset();
   return result;

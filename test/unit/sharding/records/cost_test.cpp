@@ -1,6 +1,6 @@
-//===- record_cost_test.cpp - costs of records ----------------------------===//
+//===- cost_test.cpp - costs of records -----------------------------------===//
 
-#include "parsed_call.h"
+#include "test/unit/sharding/parsed_call.h"
 
 using namespace meshplan;
 

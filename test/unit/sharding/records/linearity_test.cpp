@@ -1,6 +1,6 @@
-//===- record_linearity_test.cpp - operands that may be partial -----------===//
+//===- linearity_test.cpp - operands that may be partial ------------------===//
 
-#include "parsed_call.h"
+#include "test/unit/sharding/parsed_call.h"
 
 using namespace meshplan;
 

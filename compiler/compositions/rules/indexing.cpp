@@ -1,4 +1,4 @@
-//===- places.cpp - reading and writing by index along a split dim --------===//
+//===- indexing.cpp - reading and writing by index along a split dim --------===//
 //
 // Each rank handles the indices that it holds:
 // - reading (gather, index): a rank gives the elements that it holds and zeros for the others; the sum over ranks is
@@ -6,7 +6,7 @@
 // - writing (scatter): a rank writes only those elements that it holds;
 // - triangles: a rank zeroes those of its elements that are outside.
 //
-// A rank gets the indices that it holds as a tensor (Composition::places), so the dim may be split in any way.
+// A rank gets the indices that it holds as a tensor (Composition::indices), so the dim may be split in any way.
 //
 // Example: gather of the indices [5, 2] from a dim of 6 that is split over 2 ranks. Rank 0 holds 0..2 and gives [0,
 // x2], rank 1 holds 3..5 and gives [x5, 0]; the sum is [x5, x2].
@@ -27,10 +27,10 @@ static std::optional<ComposedDims> chosenDims(const CallView &call, StringRef in
     return std::nullopt;
   std::optional<ComposedDims> dims = oneDim(call, "self", call.getInt("dim", 0), 0);
   RankedTensorType chosen = call.operands[*index];
-  int64_t place = isVector ? 0 : dims ? dims->dims.front() : -1;
-  if (!dims || place >= chosen.getRank() || (!isVector && chosen.getRank() != call.operands[*self].getRank()))
+  int64_t ofIndex = isVector ? 0 : dims ? dims->dims.front() : -1;
+  if (!dims || ofIndex >= chosen.getRank() || (!isVector && chosen.getRank() != call.operands[*self].getRank()))
     return std::nullopt;
-  dims->exchanged = chosen.getDimSize(place) * plan::elementBytes(call.operands[*self].getElementType());
+  dims->exchanged = chosen.getDimSize(ofIndex) * plan::elementBytes(call.operands[*self].getElementType());
   return dims;
 }
 
@@ -48,7 +48,7 @@ static void gather(Composition &composition) {
   composition.give(composition.make("meshplan.gather_part")
                        .tensor("self", self)
                        .tensor("index", index)
-                       .tensor("places", composition.places(size))
+                       .tensor("places", composition.indices(size))
                        .integer("dim", dim)
                        .integer("size", size)
                        .build(shapeOf(index), elementOf(self)));
@@ -107,7 +107,7 @@ static int64_t indexedDim(const CallView &call, StringRef name) {
 }
 
 /// Where the dims of the index stand in the result: at the indexed dims if those are adjacent, else in front.
-static int64_t placeOfIndices(const CallView &call) {
+static int64_t firstIndexDim(const CallView &call) {
   SmallVector<int64_t> dims = indexedDims(call);
   return dims.back() - dims.front() + 1 == static_cast<int64_t>(dims.size()) ? dims.front() : 0;
 }
@@ -145,10 +145,10 @@ static void index(Composition &composition) {
     return composition.give(composition.make("meshplan.index_part")
                                 .tensor("self", self)
                                 .tensors("indices", indices)
-                                .tensor("places", composition.places(size))
+                                .tensor("places", composition.indices(size))
                                 .integer("dim", dim)
                                 .integer("size", size)
-                                .integer("place", placeOfIndices(view))
+                                .integer("place", firstIndexDim(view))
                                 .build(shapeOf(composition.result()), elementOf(self)));
   int64_t count = shape[dim] = ShapedType::getNumElements(shapeOf(indices[dim]));
   giveGathered(composition, self, spread(composition, math.reshape(indices[dim], {count}), shape, dim), dim);
@@ -185,7 +185,7 @@ template <bool Adds> static void scatter(Composition &composition) {
   if (Value source = composition.operand("src"))
     call.tensor("src", source);
   call.literal("value", composition.getView().get("value")).flag("adds", Adds);
-  call.tensor("places", composition.places(size)).integer("dim", dim).integer("size", size);
+  call.tensor("places", composition.indices(size)).integer("dim", dim).integer("size", size);
   composition.give(call.build(shapeOf(self), elementOf(self)));
 }
 
@@ -198,7 +198,7 @@ static void giveScattered(Composition &composition, Value source, Value index, i
   composition.give(composition.make("meshplan.scatter_sum_part")
                        .tensor("source", source)
                        .tensor("index", index)
-                       .tensor("places", composition.places(shapeOf(result)[dim]))
+                       .tensor("places", composition.indices(shapeOf(result)[dim]))
                        .tensor("like", composition.operand("like"))
                        .integer("dim", dim)
                        .integers("size", shapeOf(result))
@@ -230,11 +230,11 @@ static void indexSum(Composition &composition) {
     return composition.give(composition.make("meshplan.index_sum_part")
                                 .tensor("source", source)
                                 .tensors("indices", indices)
-                                .tensor("places", composition.places(shape[dim]))
+                                .tensor("places", composition.indices(shape[dim]))
                                 .tensor("like", composition.operand("like"))
                                 .integer("dim", dim)
                                 .integers("size", shape)
-                                .integer("place", placeOfIndices(view))
+                                .integer("place", firstIndexDim(view))
                                 .build(shape, elementOf(result)));
   int64_t count = shape[dim] = ShapedType::getNumElements(shapeOf(indices[dim]));
   giveScattered(composition, math.reshape(source, shape),
@@ -256,16 +256,16 @@ template <bool IsUpper> static void triangle(Composition &composition) {
   Arithmetic math = composition.math();
   Value self = composition.operand("self");
   int64_t rank = rankOf(self), rows = shapeOf(self)[rank - 2], columns = shapeOf(self)[rank - 1];
-  Value row = math.reshape(composition.places(rows), {rows, 1});
+  Value row = math.reshape(composition.indices(rows), {rows, 1});
   Value diagonal = composition.make("aten.add.Scalar")
                        .tensor("self", row)
                        .integer("other", composition.getView().getInt("diagonal", 0))
                        .build({rows, 1}, elementOf(row));
-  Value isOutside = math.compare(IsUpper ? "aten.gt.Tensor" : "aten.lt.Tensor", diagonal, composition.places(columns));
+  Value isOutside = math.compare(IsUpper ? "aten.gt.Tensor" : "aten.lt.Tensor", diagonal, composition.indices(columns));
   composition.give(math.dropWhere(isOutside, self));
 }
 
-void meshplan::addPlaceCompositions(CompositionTable &table) {
+void meshplan::addIndexingCompositions(CompositionTable &table) {
   table["aten.tril.default"] = {triangleDims, triangle</*IsUpper=*/false>};
   table["aten.triu.default"] = {triangleDims, triangle</*IsUpper=*/true>};
   table["aten.gather.default"] = {gatherDims, gather};

@@ -1,7 +1,7 @@
-//===- one_gpu_run_world.cpp - the suite on one GPU for all ranks ---------===//
+//===- one_gpu.cpp - the suite on one GPU for all ranks -------------------===//
 
+#include "test/conformance/backends/nccl_omissions.h"
 #include "test/conformance/helpers.h"
-#include "test/conformance/nccl_omissions.h"
 #include "test/lib/fake_nccl/staged_world.h"
 #include "test/lib/one_gpu/nccl_through_host.h"
 

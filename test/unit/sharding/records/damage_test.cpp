@@ -1,4 +1,4 @@
-//===- record_damage_test.cpp - calls that do not fit their operator ------===//
+//===- damage_test.cpp - calls that do not fit their operator -------------===//
 //
 // An archive may have any arguments for an operator, and nothing checks them against PyTorch's schema before a record
 // reads them. Each sample is called with one argument, operand or result missing or of another kind; the answer of the
@@ -8,7 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
-#include "parsed_call.h"
+#include "test/unit/sharding/parsed_call.h"
 #include <filesystem>
 
 using namespace meshplan;

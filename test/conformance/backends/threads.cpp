@@ -1,4 +1,4 @@
-//===- threads_run_world.cpp - the suite over threads ---------------------===//
+//===- threads.cpp - the suite over threads -------------------------------===//
 
 #include "test/conformance/run_world.h"
 

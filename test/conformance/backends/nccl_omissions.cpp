@@ -1,6 +1,6 @@
 //===- nccl_omissions.cpp - features that NCCL lacks ----------------------===//
 
-#include "test/conformance/nccl_omissions.h"
+#include "test/conformance/backends/nccl_omissions.h"
 
 namespace meshplan {
 

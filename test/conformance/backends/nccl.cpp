@@ -1,7 +1,7 @@
-//===- nccl_run_world.cpp - the suite over nccl, a GPU for each rank ------===//
+//===- nccl.cpp - the suite over nccl, a GPU for each rank ----------------===//
 
+#include "test/conformance/backends/nccl_omissions.h"
 #include "test/conformance/helpers.h"
-#include "test/conformance/nccl_omissions.h"
 #include "test/lib/fake_nccl/staged_world.h"
 
 #include <cstdio>

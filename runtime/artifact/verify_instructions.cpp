@@ -102,6 +102,7 @@ private:
   const artifact::Schedule &schedule;
   const artifact::Program &program;
   bool isFirst = true, isLast = true; // the instance that is walked
+  bool isResuming = false;            // the instruction is one of the instance before
   std::vector<State> states;
   std::vector<int32_t> readers;  // collectives and copies in flight that read the value
   std::vector<bool> isGiven;     // no instruction produces the value
@@ -122,10 +123,20 @@ private:
   size_t resumed = 0; // of `deferred.instructions`
 };
 
-/// What may follow from a collective or copy that is in flight between instances.
+/// What may follow from a collective or copy that is in flight between instances: also further collectives.
 bool mayBeDeferred(artifact::Action action) {
-  return action == artifact::Action::Wait || action == artifact::Action::UnpackRun ||
-         action == artifact::Action::Compute || action == artifact::Action::Slice || action == artifact::Action::Free;
+  switch (action) {
+  case artifact::Action::Wait:
+  case artifact::Action::UnpackRun:
+  case artifact::Action::Compute:
+  case artifact::Action::Slice:
+  case artifact::Action::PackRun:
+  case artifact::Action::Start:
+  case artifact::Action::Free:
+    return true;
+  default:
+    return false;
+  }
 }
 
 Status Walk::define(int32_t value) {
@@ -255,10 +266,11 @@ Status Walk::start(const artifact::Start &start) {
 }
 
 Status Walk::beginFlight(int64_t sequence, int32_t input, int32_t output) {
-  // Ranks match collectives by this number, so it must increase.
-  if (sequence <= lastSequence)
+  // A wait finds its start by this number, so it must increase; a resumed start has one of the instance before.
+  if (!isResuming && sequence <= lastSequence)
     return corrupted("sequence ", sequence, " after ", lastSequence);
-  lastSequence = sequence;
+  if (!isResuming)
+    lastSequence = sequence;
   if (!inFlight.try_emplace(static_cast<int32_t>(sequence), input, output).second)
     return corrupted("sequence ", sequence, " is in flight since the instance before");
   MESHPLAN_RETURN_IF_ERROR(define(output).withContext("output"));
@@ -475,11 +487,13 @@ Status Walk::resume(const artifact::Resume &resume) {
   if (isFirst)
     return Status();
   bool wasLast = std::exchange(isLast, false);
+  isResuming = true;
   for (size_t index = first; index < resumed; ++index)
     MESHPLAN_RETURN_IF_ERROR(
         action(*program.instructions()->Get(static_cast<flatbuffers::uoffset_t>(deferred.instructions[index])))
             .withContext("instructions[" + std::to_string(deferred.instructions[index]) + "] of the instance before"));
   isLast = wasLast;
+  isResuming = false;
   // This instance may make the values again that no other resumed instruction uses.
   for (size_t value = 0; value < states.size(); ++value)
     if (!isMadeFirst[value] && deferred.lastUse[value] >= static_cast<int64_t>(first) &&

@@ -40,8 +40,10 @@ public:
 
 private:
   bool replacesWhole();
+  void findRelays();
   std::optional<BitVector> followers(unsigned collective) const;
   void findCandidates();
+  BitVector followersOf(const BitVector &collectives) const;
   std::vector<bool> stepsOf(const BitVector &collectives) const;
   Timeline simulateInstance(const std::vector<bool> &isDeferred) const;
   int64_t endOfBody(const Timeline &times, const std::vector<bool> &isDeferred) const;
@@ -52,6 +54,7 @@ private:
   const Problem &problem;
   const Solution &solution;
   std::vector<llvm::SmallVector<unsigned, 2>> dependents; ///< of each operation, in every instance
+  BitVector isRelayed;                                    ///< operations that read only what collectives have given
   BitVector isWhole;    ///< buffers: permanent ones, and what instances before the last one make in place of these
   BitVector candidates; ///< collectives that can be deferred
   std::vector<BitVector> following; ///< by operation: what follows from a candidate, itself included
@@ -78,6 +81,31 @@ bool Deferral::replacesWhole() {
   return true;
 }
 
+/// True if the operation is a collective that may be in flight between instances, or that the next one may start.
+static bool mayBeLater(const Operation &operation) {
+  // What a collective overwrites is neither the old nor the new value while it is in flight.
+  return operation.isCollective() && !operation.blocking && operation.instances.empty() &&
+         operation.overwritten.empty();
+}
+
+/// An activation is sent on after it was computed with something else, and what follows from it is the rest of the
+/// instance; a gradient that is reduced over one axis after the other is only copied or converted in between.
+void Deferral::findRelays() {
+  isRelayed.resize(problem.operations.size());
+  for (unsigned index : instances.occurrences.every.set_bits()) {
+    const Operation &operation = problem.operations[index];
+    auto isGiven = [&](unsigned buffer) {
+      std::optional<unsigned> producer = instances.producers[buffer];
+      if (!producer || !instances.occurrences.every[*producer])
+        return false;
+      const Operation &from = problem.operations[*producer];
+      return problem.isAsynchronous(from) ? mayBeLater(from) : bool(isRelayed[*producer]);
+    };
+    if (!operation.consumed.empty() && llvm::all_of(operation.consumed, isGiven))
+      isRelayed.set(index);
+  }
+}
+
 /// The collective and all operations of an instance before the last one that follow from it; none if it cannot be
 /// deferred.
 std::optional<BitVector> Deferral::followers(unsigned collective) const {
@@ -89,7 +117,7 @@ std::optional<BitVector> Deferral::followers(unsigned collective) const {
       continue;
     found.set(index);
     const Operation &operation = problem.operations[index];
-    if (index != collective && problem.isAsynchronous(operation))
+    if (index != collective && problem.isAsynchronous(operation) && !(mayBeLater(operation) && isRelayed[index]))
       return std::nullopt;
     // Outputs of an instance before the last one end with it.
     for (unsigned buffer : llvm::concat<const unsigned>(operation.consumed, operation.produced))
@@ -104,10 +132,7 @@ void Deferral::findCandidates() {
   candidates.resize(problem.operations.size());
   following.resize(problem.operations.size());
   for (unsigned index : instances.occurrences.every.set_bits()) {
-    const Operation &operation = problem.operations[index];
-    // What a collective overwrites is neither the old nor the new value while it is in flight.
-    if (!operation.isCollective() || operation.blocking || !operation.instances.empty() ||
-        !operation.overwritten.empty())
+    if (!mayBeLater(problem.operations[index]))
       continue;
     if (std::optional<BitVector> found = followers(index)) {
       candidates.set(index);
@@ -116,11 +141,21 @@ void Deferral::findCandidates() {
   }
 }
 
+/// The operations that follow from any of these collectives, but those collectives that follow from no other one.
+BitVector Deferral::followersOf(const BitVector &collectives) const {
+  BitVector found(problem.operations.size());
+  for (unsigned collective : collectives.set_bits()) {
+    BitVector others = following[collective];
+    others.reset(collective);
+    found |= others;
+  }
+  return found;
+}
+
 /// By step: whether it is deferred with these collectives.
 std::vector<bool> Deferral::stepsOf(const BitVector &collectives) const {
-  BitVector later(problem.operations.size()), used(problem.buffers.size());
-  for (unsigned collective : collectives.set_bits())
-    later |= following[collective];
+  BitVector followers = followersOf(collectives), later = followers, used(problem.buffers.size());
+  later |= collectives;
   for (unsigned index : later.set_bits())
     for (unsigned buffer :
          llvm::concat<const unsigned>(problem.operations[index].consumed, problem.operations[index].produced))
@@ -129,8 +164,9 @@ std::vector<bool> Deferral::stepsOf(const BitVector &collectives) const {
   for (auto [position, step] : llvm::enumerate(solution.steps)) {
     if (!instances.isOfEvery(position))
       continue;
-    bool isStart = step.kind == StepKind::start;
-    isDeferred[position] = step.kind == StepKind::free ? used[step.index] : !isStart && later[step.index];
+    isDeferred[position] = step.kind == StepKind::free    ? used[step.index]
+                           : step.kind == StepKind::start ? followers[step.index]
+                                                          : later[step.index];
   }
   return isDeferred;
 }
@@ -193,23 +229,36 @@ std::vector<Deferred> Deferral::group(const std::vector<bool> &isDeferred, const
                                       int64_t bodyEnd) const {
   std::vector<Deferred> groups;
   std::vector<int64_t> left; // of each group: until its collective is over, from the begin of the next instance
+  std::vector<std::optional<unsigned>> waited;                             // by group: its collective
+  std::vector<std::optional<size_t>> startedIn(problem.operations.size()); // by operation: the group that starts it
   for (auto [position, step] : llvm::enumerate(solution.steps)) {
     if (!isDeferred[position])
       continue;
     if (groups.empty() || step.kind == StepKind::wait) {
       groups.emplace_back();
       left.push_back(0);
+      waited.emplace_back();
     }
     groups.back().steps.push_back(position);
-    if (step.kind == StepKind::wait)
+    if (step.kind == StepKind::start)
+      startedIn[step.index] = groups.size() - 1;
+    if (step.kind == StepKind::wait) {
       left.back() = times.operations[step.index].end - bodyEnd;
+      waited.back() = step.index;
+    }
   }
+  auto beginOf = [&](size_t position) {
+    return position < solution.steps.size() ? times.operations[solution.steps[position].index].begin : int64_t(0);
+  };
   size_t before = 0, latest = solution.steps.size();
   // From the last group: each must come before those that follow it.
   std::vector<size_t> latestPositions(groups.size());
   for (size_t index = groups.size(); index-- > 0;)
     latestPositions[index] = latest = std::min(latest, latestPosition(groups[index]));
   for (auto [index, each] : llvm::enumerate(groups)) {
+    // One that the next instance starts may begin later than at the end of this one.
+    if (std::optional<size_t> first = waited[index] ? startedIn[*waited[index]] : std::nullopt)
+      left[index] = std::max(left[index], beginOf(groups[*first].before) + times.operations[*waited[index]].length());
     auto isOver = [&](size_t position) {
       Step step = solution.steps[position];
       return step.kind == StepKind::run && instances.isOfEvery(position) && !isDeferred[position] &&
@@ -225,6 +274,7 @@ std::vector<Deferred> Deferral::group(const std::vector<bool> &isDeferred, const
 std::vector<Deferred> Deferral::find() {
   if (instances.count < 2 || !solution.choices.empty() || !replacesWhole())
     return {};
+  findRelays();
   findCandidates();
   // With fewer waits in it the body ends earlier, so more collectives may be in flight at its end.
   BitVector chosen(problem.operations.size());

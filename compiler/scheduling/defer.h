@@ -10,11 +10,14 @@ namespace meshplan::scheduling {
 /// Decides what each instance leaves to the next one, into `instances.deferred`.
 ///
 /// At the end of a microbatch, its last reductions have nothing left to run beside. A collective can be deferred if in
-/// instances before the last one only operations of the compute lane follow from it, directly or through others, and no
-/// output: as a rule, additions to accumulators. One that is blocking, overwrites a buffer or is between pipeline
-/// coordinates cannot be deferred. Those that are in flight when everything else of the instance has run are deferred,
-/// with their wait, what follows from it, and the frees of what they use. They run in the next instance at the position
-/// where the collective is over, as far as that is known from the times of one instance alone, but before
+/// instances before the last one no output follows from it, directly or through others, and only operations of the
+/// compute lane, as a rule additions to accumulators, and further collectives that move on what collectives have given:
+/// a gradient that is reduced over one axis after the other. Between two such collectives, operations read nothing but
+/// what collectives have given. A collective that is blocking, overwrites a buffer or is between pipeline coordinates
+/// cannot be deferred, and what it follows from cannot either. Those that are in flight when everything else of the
+/// instance has run are deferred, with their wait, what follows from it, starts of further collectives too, and the
+/// frees of what they use. They run in the next instance at the position where the collective is over, as far as that
+/// is known from the times of one instance alone, but before
 ///
 /// - a step that makes one of their temporaries for the next instance,
 /// - a step that reads what they overwrite, or overwrites what they read, in a permanent buffer: an accumulator, a

@@ -309,7 +309,8 @@ LogicalResult ProgramVerifier::verifyInstance(Operation &step) {
   if (whenOf(&step) != base::When::always && program.getRole() == base::ProgramRole::microbatch) // W5
     return step.emitOpError() << "runs only in the " << (whenOf(&step) == base::When::first ? "first" : "last")
                               << " instance of a timeline, which is none of this program";
-  if (whenOf(&step) == base::When::deferred && !isa<WaitOp, UnpackOp, ComputeOp, SliceOp, FreeOp>(step)) // W7
+  if (whenOf(&step) == base::When::deferred &&
+      !isa<WaitOp, UnpackOp, ComputeOp, SliceOp, PackOp, StartOp, FreeOp>(step)) // W7
     return step.emitOpError("cannot be deferred: only what follows from a collective can");
   if (isLast)
     return success();
@@ -488,7 +489,7 @@ LogicalResult ProgramVerifier::verifyStart(StartOp start) {
 LogicalResult ProgramVerifier::verifySameInstances(Operation &step, ArrayRef<Operation *> parts) const {
   base::When when = whenOf(&step), waits = whenOf(cast<WaitOp>(parts.front()));
   for (Operation *part : parts)
-    // Only the wait, and with it the unpack, may be deferred.
+    // The wait, and with it the unpack, may be deferred without the rest.
     if (whenOf(part) != (isa<WaitOp, UnpackOp>(part) && when == base::When::always && waits == base::When::deferred
                              ? base::When::deferred
                              : when))

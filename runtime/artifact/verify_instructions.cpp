@@ -78,6 +78,7 @@ private:
   DeferredInstructions deferred{program};
   ValueStates values{program, deferred};
   bool isFirst = true, isLast = true; // the instance that is walked
+  bool isResuming = false;            // the instruction is one of the instance before
   /// A collective or a copy in flight: what it reads and what it gives.
   struct Flight {
     int32_t input, output;
@@ -91,10 +92,20 @@ private:
   size_t resumed = 0; // of `deferred.instructions`
 };
 
-/// What may follow from a collective or copy that is in flight between instances.
+/// What may follow from a collective or copy that is in flight between instances: also further collectives.
 bool mayBeDeferred(artifact::Action action) {
-  return action == artifact::Action::Wait || action == artifact::Action::UnpackRun ||
-         action == artifact::Action::Compute || action == artifact::Action::Slice || action == artifact::Action::Free;
+  switch (action) {
+  case artifact::Action::Wait:
+  case artifact::Action::UnpackRun:
+  case artifact::Action::Compute:
+  case artifact::Action::Slice:
+  case artifact::Action::PackRun:
+  case artifact::Action::Start:
+  case artifact::Action::Free:
+    return true;
+  default:
+    return false;
+  }
 }
 
 /// A value that is made in place of another one has its location.
@@ -166,10 +177,11 @@ Status Walk::start(const artifact::Start &start) {
 }
 
 Status Walk::beginFlight(int64_t sequence, int32_t input, int32_t output) {
-  // Ranks match collectives by this number, so it must increase.
-  if (sequence <= lastSequence)
+  // A wait finds its start by this number, so it must increase; a resumed start has one of the instance before.
+  if (!isResuming && sequence <= lastSequence)
     return corrupted("sequence ", sequence, " after ", lastSequence);
-  lastSequence = sequence;
+  if (!isResuming)
+    lastSequence = sequence;
   if (!inFlight.try_emplace(static_cast<int32_t>(sequence), input, output).second)
     return corrupted("sequence ", sequence, " is in flight since the instance before");
   MESHPLAN_RETURN_IF_ERROR(values.define(output).withContext("output"));
@@ -384,11 +396,13 @@ Status Walk::resume(const artifact::Resume &resume) {
   if (isFirst)
     return Status();
   bool wasLast = std::exchange(isLast, false);
+  isResuming = true;
   for (size_t index = first; index < resumed; ++index)
     MESHPLAN_RETURN_IF_ERROR(
         action(*program.instructions()->Get(static_cast<flatbuffers::uoffset_t>(deferred.instructions[index])))
             .withContext("instructions[" + std::to_string(deferred.instructions[index]) + "] of the instance before"));
   isLast = wasLast;
+  isResuming = false;
   return values.endResumed(first, resumed);
 }
 

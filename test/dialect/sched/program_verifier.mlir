@@ -822,6 +822,55 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
 
 // -----
 
+// Two reductions, one after the other: the first is in flight between instances, the next instance starts the second.
+sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.communicator @tp over [#sched.axis<1:(1)2>]
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  sched.resume 4
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2, 1:(1)2}>
+  sched.resume 4
+  %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2, 1:(1)2}> -> <!sched.tensor<[12], f32, partial = sum {1:(1)2}>>
+  %r = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32, partial = sum {1:(1)2}>>
+  sched.free %g when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2, 1:(1)2}>
+  %p = sched.pack %r when deferred : !sched.packed<<[12], f32, partial = sum {1:(1)2}>>
+  %u = sched.start all_reduce %p over @tp sequence 1 when deferred : !sched.packed<<[12], f32, partial = sum {1:(1)2}>> -> <!sched.packed<<[12], f32>>>
+  %w = sched.wait %u when deferred : !sched.token<!sched.packed<<[12], f32>>>
+  %s = sched.unpack %w when deferred : !sched.packed<<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %r, %p, %w, %s when deferred : !sched.tensor<[12], f32, partial = sum {1:(1)2}>, !sched.packed<<[12], f32, partial = sum {1:(1)2}>>, !sched.packed<<[12], f32>>, !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.communicator @tp over [#sched.axis<1:(1)2>]
+sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instance<@step, 1>, #base.instance<@step, 2>] {
+  %x = sched.input "x" : <[12], f32>
+  %a = sched.state "a" : <[12], f32>
+  sched.resume 4
+  %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2, 1:(1)2}>
+  sched.resume 3
+  %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2, 1:(1)2}> -> <!sched.tensor<[12], f32, partial = sum {1:(1)2}>>
+  %r = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32, partial = sum {1:(1)2}>>
+  sched.free %g when deferred : !sched.tensor<[12], f32, partial = sum {0:(1)2, 1:(1)2}>
+  %p = sched.pack %r when deferred : !sched.packed<<[12], f32, partial = sum {1:(1)2}>>
+  %u = sched.start all_reduce %p over @tp sequence 1 when deferred : !sched.packed<<[12], f32, partial = sum {1:(1)2}>> -> <!sched.packed<<[12], f32>>>
+  // W3
+  // expected-error@+1 {{'sched.wait' op is 'when always', its collective is 'when deferred'}}
+  %w = sched.wait %u : !sched.token<!sched.packed<<[12], f32>>>
+  %s = sched.unpack %w when deferred : !sched.packed<<[12], f32>>
+  %n = sched.compute "meshplan.accumulate"(%a, %s) {self = #base.operand<0>, addend = #base.operand<1>} overwrites [0] when deferred : (!sched.tensor<[12], f32>, !sched.tensor<[12], f32>) -> !sched.tensor<[12], f32>
+  sched.free %r, %p, %w, %s when deferred : !sched.tensor<[12], f32, partial = sum {1:(1)2}>, !sched.packed<<[12], f32, partial = sum {1:(1)2}>>, !sched.packed<<[12], f32>>, !sched.tensor<[12], f32>
+  sched.update %n to %a : <[12], f32> to <[12], f32>
+}
+
+// -----
+
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
 // W6
@@ -865,8 +914,8 @@ sched.program @step role <step> timeline [#base.instance<@step, 0>, #base.instan
   %a = sched.state "a" : <[12], f32>
   sched.resume 4
   // W7
-  // expected-error@+1 {{'sched.pack' op cannot be deferred: only what follows from a collective can}}
-  %p = sched.pack %x when deferred : !sched.packed<<[12], f32>>
+  // expected-error@+1 {{'sched.copy' op cannot be deferred: only what follows from a collective can}}
+  %p = sched.copy %x host sequence 0 when deferred : <[12], f32> -> <!sched.tensor<[12], f32>>
   %g = sched.compute "meshplan.op"(%x) {a = #base.operand<0>} : (!sched.tensor<[12], f32>) -> !sched.tensor<[12], f32, partial = sum {0:(1)2}>
   %t = sched.start all_reduce %g over @dp sequence 0 : !sched.tensor<[12], f32, partial = sum {0:(1)2}> -> <!sched.tensor<[12], f32>>
   %s = sched.wait %t when deferred : !sched.token<!sched.tensor<[12], f32>>

@@ -432,8 +432,39 @@ TEST(Deferred, EachInstructionIsResumedOnce) {
 }
 
 TEST(Deferred, OnlyWhatFollowsFromACollective) {
-  EXPECT_EQ(errorOfDeferring(4, [](ScheduleT &s) { instructionAt(s, startGather).when = artifact::When::deferred; }),
+  EXPECT_EQ(errorOfDeferring(4,
+                             [](ScheduleT &s) {
+                               instructionAt(s, startGather).action.Set(artifact::CopyT());
+                               instructionAt(s, startGather).when = artifact::When::deferred;
+                             }),
             "programs[0]: instructions[6]: only what follows from a collective can be deferred");
+}
+
+/// The all-reduce is in flight when the next microbatch begins, and this one starts the all-gather that follows from
+/// it.
+void deferBoth(ScheduleT &s) {
+  append(s, freeOf({sum}));
+  for (size_t index = waitSum; index <= freeWhole + 1; ++index)
+    instructionAt(s, index).when = artifact::When::deferred;
+}
+
+TEST(Deferred, ACollectiveMayFollowFromOne) {
+  EXPECT_EQ(errorOfDeferring(8, deferBoth), "");
+  // Four at the beginning, and the other four, from the wait of the all-gather on, at another position.
+  auto errorWithRestAt = [](size_t position) {
+    return errorOfDeferring(4, [&](ScheduleT &s) {
+      deferBoth(s);
+      artifact::ResumeT rest;
+      rest.steps = 4;
+      auto instruction = std::make_unique<artifact::InstructionT>();
+      instruction->action.Set(rest);
+      auto &instructions = forwardOf(s).instructions;
+      instructions.insert(instructions.begin() + static_cast<ptrdiff_t>(position), std::move(instruction));
+    });
+  };
+  EXPECT_EQ(errorWithRestAt(startSum), "");
+  EXPECT_EQ(errorWithRestAt(waitSum),
+            "programs[0]: in the second microbatch: instructions[2]: output: value 4 is defined twice");
 }
 
 TEST(Deferred, NothingIsUsedBeforeItIsThere) {

@@ -97,6 +97,30 @@ public:
     return next;
   }
 
+  /// The same as addReducedRows(), summed over the ranks again: the next microbatch starts this second reduction.
+  int addTwiceReducedRows() {
+    int sum = builder.value({{3}}, DType::f64, {"dp"});
+    builder.compute("aten.sum.dim_IntList", {tensorArg("self", rows), integersArg("dim", {literal(0)})}, {sum});
+    auto &instructions = builder.program().instructions;
+    size_t start = instructions.size();
+    int all = reduced(sum, {{3}}), numbered = builder.value({{3}}, DType::f64, {"dp"});
+    builder.free({sum});
+    builder.compute("aten.mul.Tensor", {tensorArg("self", all), tensorArg("other", microbatch)}, {numbered});
+    int twice = reduced(numbered, {{3}}), next = accumulate(accumulator("gradient of w", {{3}}, {}), twice);
+    builder.free({all, numbered, twice});
+    for (size_t index = start + 1; index < instructions.size(); ++index)
+      instructions[index]->when = artifact::When::deferred;
+    auto resume = [&](size_t position, int32_t steps) {
+      artifact::ResumeT action;
+      action.steps = steps;
+      auto place = instructions.begin() + static_cast<ptrdiff_t>(position);
+      instructions.insert(place, std::make_unique<artifact::InstructionT>())->get()->action.Set(action);
+    };
+    resume(start, 3); // the second wait, the addition and the last free
+    resume(0, 4);     // the first wait, the first free, the product and the second start
+    return next;
+  }
+
   /// The same as addRows(), times a factor that the first instance computes for all: it is 1, and would be more in
   /// others.
   int addRowsTimesFirst() {
@@ -251,6 +275,24 @@ protected:
     exact = (x.reshape({2, microbatches, 3}) * numbers).sum(at::IntArrayRef({0, 1})) / x.sum();
   }
 };
+
+/// The second of two reductions is started, and waited for, in the next microbatch.
+class DeferringTwiceRunnerTest : public ProgramRunnerTest {
+protected:
+  DeferringTwiceRunnerTest() : ProgramRunnerTest(&Sweep::addTwiceReducedRows, /*isReduced=*/true) {
+    at::Tensor numbers = at::arange(microbatches, at::kDouble).reshape({1, microbatches, 1});
+    exact = 2 * (x.reshape({2, microbatches, 3}) * numbers).sum(at::IntArrayRef({0, 1})) / x.sum();
+  }
+};
+
+TEST_F(DeferringTwiceRunnerTest, AllMicrobatchesCountOnce) {
+  at::Tensor trained = train([](ProgramRunner &runner) -> Status {
+    for (int step = 0; step < 3; ++step)
+      MESHPLAN_RETURN_IF_ERROR(runner.run());
+    return Status();
+  });
+  EXPECT_TRUE(at::allclose(trained, w - 1.5 * exact, 0, 1e-15));
+}
 
 /// The first microbatch computes a factor for all.
 class FirstRunnerTest : public ProgramRunnerTest {

@@ -150,37 +150,69 @@ TEST(Defer, KeepsToTheMemoryLimit) {
   }
 }
 
-// An all-reduce over another axis follows from the reduction.
-TEST(Defer, WhatOtherCollectivesFollowFromIsNotDeferred) {
-  ProblemText text = parse(R"(
+static const std::string twoReductionsInTurn = R"(
 lane compute
 lane dp collectives
 lane pods collectives
 communicator dp 0:(1)2
 communicator pods 1:(1)2
+buffer w 5 permanent
 buffer acc 5 permanent
+buffer h 5
 buffer g 5
 buffer s 5
+buffer u 5
 buffer t 5
 buffer sum 0 view acc kept
-operation b on compute duration 30 writes g
+operation f on compute duration 50 writes h
+operation b on compute duration 30 reads h writes g
 operation r on dp over dp latency 40 reads g writes s
-operation q on pods over pods latency 40 reads s writes t
+operation c on compute duration 1 reads s WEIGHT writes u
+operation q on pods over pods latency 40 reads u writes t
 operation a on compute reads acc t writes sum overwrites acc
+run f
 run b
+free h
 start r
 wait r
 free g
+run c
+free s
 start q
 wait q
-free s
+free u
 run a
 free t
-)");
+)";
+
+static std::string withWeight(llvm::StringRef weight) {
+  auto [before, after] = llvm::StringRef(twoReductionsInTurn).split(" WEIGHT");
+  return (before + weight + after).str();
+}
+
+// An all-reduce over another axis follows from the reduction: the next instance starts it.
+TEST(Defer, ACollectiveThatMovesOnWhatAnotherHasGivenFollowsIt) {
+  ProblemText text = parse(withWeight(""));
+  Instances instances(text.problem, *text.solution, all(text.problem), 3);
+  EXPECT_EQ(stepTime(instances), 3 * 161);
+  ASSERT_EQ(message(defer(instances)), "");
+  // `wait r, free g, run c, free s, start q` before `run b`; `wait q, ...` before `run c`, which makes `u` again.
+  EXPECT_THAT(instances.deferred, ElementsAre(Deferred{1, {4, 5, 6, 7, 8}}, Deferred{6, {9, 10, 11, 12}}));
+  expectVerified(instances);
+  std::vector<InstanceTimes> times = simulate(instances);
+  EXPECT_EQ(times[0].makespan, 80);
+  EXPECT_EQ(times[1].makespan, 91) << "q ends 10 after b";
+  EXPECT_EQ(times[2].makespan, 81 + 81) << "its own reductions begin after b";
+}
+
+// With what it sends, the second one would defer the rest of the instance, as a product does that follows from a
+// gather.
+TEST(Defer, ACollectiveOfWhatIsComputedWithOtherTensorsDoesNot) {
+  ProblemText text = parse(withWeight(" w"));
   Instances instances(text.problem, *text.solution, all(text.problem), 2);
   ASSERT_EQ(message(defer(instances)), "");
   ASSERT_THAT(instances.deferred, SizeIs(1)) << "the second one only";
-  EXPECT_EQ(instances.deferred[0].steps.front(), 5u);
+  EXPECT_EQ(instances.deferred[0].steps.front(), 9u);
   expectVerified(instances);
 }
 

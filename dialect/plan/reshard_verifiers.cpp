@@ -188,7 +188,7 @@ LogicalResult AllToAllOp::verify() {
   return failed(whole) ? failure() : expectInput(*this, *whole, *gathered);
 }
 
-'/// Removes a digit from an axis of which it is the minor end. Example: of dp = 8, the digit (4)2 leaves (1)4.
+/// Removes a digit from an axis of which it is the minor end. Example: of dp = 8, the digit (4)2 leaves (1)4.
 static bool removeMinorDigit(SmallVectorImpl<AxisRefAttr> &axes, size_t index, AxisRefAttr digit, MeshOp mesh) {
   meshplan::AxisRef whole = resolveAxis(axes[index], mesh), minor = resolveAxis(digit, mesh);
   if (whole.axis != minor.axis || whole.pre * whole.size != minor.pre * minor.size || minor.pre < whole.pre)

@@ -170,6 +170,11 @@ void Propagation::insertReshards(CallOp call, const CallDecision &decision) {
       inheritCauses(call, decision, operand);
       continue;
     }
+    if (Value created = createDivided(operand, wanted, call)) {
+      call->setOperand(index, created);
+      inheritCauses(call, decision, created);
+      continue;
+    }
     Cause cause{call.getLoc(), StringAttr()};
     // A slice moves nothing, so it needs neither a statement nor a warning.
     if (std::optional<Cause> known = causeOfRows(call)) {

@@ -1,9 +1,10 @@
-//===- propagate_producers.cpp - divides values with one consumer ---------===//
+//===- propagate_producers.cpp - divides values where they are made -------===//
 //
 // A value that depends on no input of the model, such as the embedding of
 // positions, is computed replicated on every rank. Where its only reader wants
 // a shard, the rank computes only this shard. Its gradient is then divided as
-// well and need not be gathered.
+// well and need not be gathered. A tensor of literals, such as the zeros into
+// which a model writes, is created for each reader.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,6 +62,19 @@ static void hoist(Value version, Operation *user) {
     return;
   hoist(reshard.getInput(), user);
   reshard->moveBefore(user);
+}
+
+Value Propagation::createDivided(Value value, ShardingAttr wanted, Operation *reader) {
+  auto call = value.getDefiningOp<CallOp>();
+  const OpRecord *record = call ? OpRegistry::get().lookup(call.getTarget()) : nullptr;
+  bool isCreated = record && record->readsNoTensor && getSharding(value).isReplicated() && !wanted.isPartial() &&
+                   !wanted.isFlat() && !statedValues.contains(value);
+  if (!isCreated || !operandsFor(call, wanted))
+    return {};
+  OpBuilder builder(reader);
+  auto created = cast<CallOp>(builder.clone(*call));
+  layouts.decide(created.getResult(0), wanted);
+  return created.getResult(0);
 }
 
 bool Propagation::divideProducer(Value value, ShardingAttr wanted, Operation *reader) {

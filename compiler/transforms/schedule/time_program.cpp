@@ -99,12 +99,24 @@ static std::string dtypeOf(plan::CallOp call) {
   return text;
 }
 
+/// The whole tensor on one rank: of rows that are routed to experts, those of all tokens.
+static RankedTensorType wholeTensor(RankedTensorType type) {
+  plan::ShardingAttr sharding = plan::getSharding(type);
+  if (!sharding || !sharding.getRouted())
+    return type;
+  std::vector<int64_t> stored = base::storedShape(sharding.getRouted(), type.getDimSize(0), type.getShape());
+  return RankedTensorType::get(stored, type.getElementType());
+}
+
 /// Matrix products and attentions, which are what model flops count.
 static double modelFlopsOf(plan::CallOp call) {
   const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
   if (!record || !record->cost || call.getNumOperands() == 0)
     return 0;
-  OpCost cost = record->cost(CallView::of(call));
+  CallView view = CallView::of(call);
+  llvm::transform(view.operands, view.operands.begin(), wholeTensor);
+  llvm::transform(view.results, view.results.begin(), wholeTensor);
+  OpCost cost = record->cost(view);
   bool counts = cost.product || call.getTarget().contains("attention");
   return counts ? static_cast<double>(cost.flops) : 0;
 }

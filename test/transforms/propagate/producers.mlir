@@ -34,11 +34,14 @@ func.func @forward(
 // -----
 
 // A value with other readers is computed whole, and each reader slices it; so is one that needs a slice of a parameter.
+// What is created from literals alone is created for each.
 // CHECK-LABEL: func.func @forward(
 // CHECK: %[[A:.*]] = plan.call "aten.exp.default"({{.*}} -> tensor<4xf32, #plan.sharding<[{}]>>
 // CHECK: plan.reshard %[[A]] {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
 // CHECK: %[[ONES:.*]] = plan.call "aten.ones.default"() {{.*}} -> tensor<4xf32, #plan.sharding<[{}]>>
-// CHECK: plan.reshard %[[ONES]] {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+// CHECK: %[[PART:.*]] = plan.call "aten.ones.default"() {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+// CHECK: plan.call "aten.add.Tensor"(%{{.*}}, %[[PART]])
+// CHECK: plan.call "aten.sin.default"(%[[ONES]])
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @forward(%x: tensor<4xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>},
                    %w: tensor<4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}) -> (tensor<4xf32> {plan.name = "0"}, tensor<4xf32> {plan.name = "1"}) {
@@ -52,11 +55,11 @@ func.func @forward(%x: tensor<4xf32> {plan.kind = #plan.kind<input>, plan.names 
 
 // -----
 
-// A slice that an earlier call also needs is taken before the first reader.
+// Several readers of a part create it several times.
 // CHECK-LABEL: func.func @forward(
-// CHECK: %[[ONES:.*]] = plan.call "aten.ones.default"
-// CHECK-NEXT: %[[PART:.*]] = plan.reshard %[[ONES]]
-// CHECK-NEXT: plan.call "aten.exp.default"(%[[PART]])
+// CHECK: %[[ONES:.*]] = plan.call "aten.ones.default"() {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+// CHECK-NEXT: plan.call "aten.exp.default"(%[[ONES]])
+// CHECK-NEXT: %[[PART:.*]] = plan.call "aten.ones.default"() {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
 // CHECK-NEXT: plan.call "aten.add.Tensor"(%{{.*}}, %[[PART]])
 // CHECK-NOT: plan.reshard
 plan.mesh [#base.mesh_axis<"dp" = 2>]
@@ -64,6 +67,24 @@ func.func @forward(%x: tensor<4xf32> {plan.kind = #plan.kind<input>, plan.names 
   %ones = plan.call "aten.ones.default"() {size = [4]} : () -> tensor<4xf32>
   %e = plan.call "aten.exp.default"(%ones) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
   %0 = plan.call "aten.add.Tensor"(%x, %ones) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = plan.call "aten.mul.Tensor"(%0, %e) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// A slice of a constant that an earlier call also needs is taken before the first reader.
+// CHECK-LABEL: func.func @forward(
+// CHECK: %[[TABLE:.*]] = plan.constant
+// CHECK-NEXT: %[[PART:.*]] = plan.reshard %[[TABLE]]
+// CHECK-NEXT: plan.call "aten.exp.default"(%[[PART]])
+// CHECK-NEXT: plan.call "aten.add.Tensor"(%{{.*}}, %[[PART]])
+// CHECK-NOT: plan.reshard
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+func.func @forward(%x: tensor<4xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>}) -> (tensor<4xf32> {plan.name = "0"}) {
+  %table = plan.constant "table" dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32> : tensor<4xf32>
+  %e = plan.call "aten.exp.default"(%table) {self = #base.operand<0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = plan.call "aten.add.Tensor"(%x, %table) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %1 = plan.call "aten.mul.Tensor"(%0, %e) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }

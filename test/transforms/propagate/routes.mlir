@@ -27,25 +27,22 @@ func.func @samples(
 
 // -----
 
-// Experts over tp: a rank has the rows of its experts, and each token is a sum over tp. Positions, which tp divides
-// before, are gathered: for the route and for the rows.
+// Experts over tp, which does not divide tokens: a rank has the rows of its experts, and each token is a sum over tp.
 // CHECK-LABEL: func.func @experts
-// CHECK: %[[I:.*]] = plan.reshard %arg1 because "split 0 over tp"{{.*}} -> tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>
-// CHECK-NEXT: "meshplan.route"(%[[I]]){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{"tp"}, {"dp"}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{"tp"}, {"dp"}, {}]>>)
-// CHECK-NEXT: %[[X:.*]] = plan.reshard %arg0{{.*}} -> tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>
-// CHECK-NEXT: "meshplan.dispatch"(%[[X]]{{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{"tp"}, {"dp"}, {}, {}]>>
+// CHECK: "meshplan.route"(%arg1){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{"tp"}, {"dp"}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{"tp"}, {"dp"}, {}]>>)
+// CHECK-NEXT: "meshplan.dispatch"(%arg0{{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{"tp"}, {"dp"}, {}, {}]>>
 // CHECK-NEXT: "meshplan.grouped_linear"{{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{"tp"}, {"dp"}, {}, {}]>>
 // CHECK-NEXT: %[[Y:.*]] = plan.call "meshplan.combine"{{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{"dp"}, {}, {}], partial = sum {"tp"}>>
 // CHECK-NEXT: plan.reshard %[[Y]]
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 func.func @experts(
-    %x: tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>> {plan.kind = #plan.kind<input>},
-    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {"tp"}, {}]>> {plan.kind = #plan.kind<input>},
+    %x: tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
     %w: tensor<8x10x16xf32, #plan.sharding<[{"tp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 0 over tp"}) -> tensor<4x6x10xf32> {
   %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
-      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {"tp"}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
   %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
-      : (tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+      : (tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
   %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
       : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"tp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
   %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
@@ -55,9 +52,14 @@ func.func @experts(
 
 // -----
 
-// Features over tp: rows that are addends stay so, also with two readers, until the tokens are summed.
+// Features over tp: every rank of tp needs all tokens, so that positions, which tp divides before, are gathered: for the
+// route and for the rows. Rows that are addends stay so, also with two readers, until the tokens are summed.
 // CHECK-LABEL: func.func @features
-// CHECK: "meshplan.grouped_linear"{{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
+// CHECK: %[[I:.*]] = plan.reshard %arg1 because "split {{.}} over tp"{{.*}} -> tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>
+// CHECK-NEXT: "meshplan.route"(%[[I]])
+// CHECK-NEXT: %[[X:.*]] = plan.reshard %arg0 because "split {{.}} over tp"{{.*}} -> tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>>
+// CHECK-NEXT: "meshplan.dispatch"(%[[X]]
+// CHECK-NEXT: "meshplan.grouped_linear"{{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
 // CHECK-NEXT: plan.call "aten.silu.default"
 // CHECK-NEXT: "meshplan.grouped_linear"{{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}], partial = sum {"tp"}>>
 // CHECK-NEXT: plan.call "meshplan.combine"{{.*}} -> tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
@@ -65,15 +67,15 @@ func.func @experts(
 // CHECK-NEXT: plan.call "meshplan.combine"{{.*}} -> tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 func.func @features(
-    %x: tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<input>},
-    %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %x: tensor<4x6x16xf32, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<input>},
     %w: tensor<8x10x16xf32, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 1 over tp"},
     %v: tensor<8x16x10xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 2 over tp"})
     -> (tensor<4x6x16xf32>, tensor<4x6x16xf32>) {
   %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
-      : (tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+      : (tensor<4x6x2xi64, #plan.sharding<[{}, {"tp"}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
   %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
-      : (tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+      : (tensor<4x6x16xf32, #plan.sharding<[{}, {"tp"}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
   %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
       : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{}, {"tp"}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
   %2 = plan.call "aten.silu.default"(%1) {self = #base.operand<0>} : (tensor<8x4x6x10xf32>) -> tensor<8x4x6x10xf32>

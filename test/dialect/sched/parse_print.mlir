@@ -221,27 +221,25 @@ sched.program @guarded role <step> guard <stops = false, growth = 2.0, backoff =
 module {
 sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 6>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
-sched.stream @compute
-sched.stream @communication
 // CHECK: sched.program @exchange {
 sched.program @exchange {
   %n = sched.input "n" : <[2, 8], i64>
-  %r = sched.compute "aten.op"() {} on @compute : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
-  // CHECK: %[[T:.*]] = sched.start all_to_all %{{.*}} over @dp on @communication sequence 0 because "expert dp" in "mlp" :
+  %r = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // CHECK: %[[T:.*]] = sched.start all_to_all %{{.*}} over @dp sequence 0 because "expert dp" in "mlp" :
   // CHECK-SAME: !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
   // CHECK-SAME: -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> by %{{.*}} : !sched.tensor<[2, 8], i64>
-  %t = sched.start all_to_all %r over @dp on @communication sequence 0 because "expert dp" in "mlp"
+  %t = sched.start all_to_all %r over @dp sequence 0 because "expert dp" in "mlp"
     : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
     -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> by %n : !sched.tensor<[2, 8], i64>
   // CHECK: %[[A:.*]] = sched.wait %[[T]]
-  %a = sched.wait %t on @compute : !sched.token<!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>>
-  sched.free %r on @compute : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
-  // CHECK: sched.start all_to_all %[[A]] over @dp on @communication sequence 1 : {{.*}} by %{{.*}} : !sched.tensor<[2, 8], i64>
-  %u = sched.start all_to_all %a over @dp on @communication sequence 1
+  %a = sched.wait %t : !sched.token<!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>>
+  sched.free %r : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // CHECK: sched.start all_to_all %[[A]] over @dp sequence 1 : {{.*}} by %{{.*}} : !sched.tensor<[2, 8], i64>
+  %u = sched.start all_to_all %a over @dp sequence 1
     : !sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>
     -> <!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>> by %n : !sched.tensor<[2, 8], i64>
-  %b = sched.wait %u on @compute : !sched.token<!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>>
-  sched.free %a, %b on @compute : !sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>, !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  %b = sched.wait %u : !sched.token<!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>>
+  sched.free %a, %b : !sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>, !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
 }
 }
 

@@ -10,22 +10,22 @@
 // CHECK-SAME: peak <"meshplan.order_by_expert" in "mlp"
 // CHECK: %[[R:.*]]:2 = sched.compute "meshplan.route"
 // CHECK-NEXT: %[[OWN:.*]] = sched.compute "meshplan.counts_to_gather"(%[[R]]#1, %[[R]]#0)
-// CHECK-NEXT: sched.free %[[R]]#1 on
-// CHECK-NEXT: %[[TN:.*]] = sched.start all_gather %[[OWN]] dim 0 over @dp on @communication.dp sequence 0 because "expert dp"
+// CHECK-NEXT: sched.free %[[R]]#1
+// CHECK-NEXT: %[[TN:.*]] = sched.start all_gather %[[OWN]] dim 0 over @dp sequence 0 because "expert dp"
 // CHECK: %[[N:.*]] = sched.compute "meshplan.counts_on_host"
 // CHECK: %[[C:.*]] = sched.compute "meshplan.counts_of_experts"(%[[N]])
 // CHECK: %[[D:.*]] = sched.compute "meshplan.dispatch"
-// CHECK-NEXT: %[[T0:.*]] = sched.start all_to_all %[[D]] over @dp on @communication.dp sequence 1 because "expert dp" {sched.subject = "mlp"} :
+// CHECK-NEXT: %[[T0:.*]] = sched.start all_to_all %[[D]] over @dp sequence 1 because "expert dp" {sched.subject = "mlp"} :
 // CHECK-SAME: #base.routed<rows, dims = 3, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6, 16], f32, routed = #base.routed<arrivals, dims = 3, slots = 2>>> by %[[N]] : !sched.tensor<[2, 8], i64>
-// CHECK-NEXT: %[[A:.*]] = sched.wait %[[T0]] on @compute
-// CHECK-NEXT: sched.free %[[D]] on
+// CHECK-NEXT: %[[A:.*]] = sched.wait %[[T0]]
+// CHECK-NEXT: sched.free %[[D]]
 // CHECK-NEXT: %[[E:.*]] = sched.compute "meshplan.order_by_expert"(%[[A]], %[[N]])
-// CHECK-NEXT: sched.free %[[A]] on
+// CHECK-NEXT: sched.free %[[A]]
 // CHECK-NEXT: %[[L:.*]] = sched.compute "meshplan.grouped_linear"(%[[E]], %{{.*}}, %[[C]])
 // CHECK: %[[O:.*]] = sched.compute "meshplan.order_by_rank"(%[[L]], %[[N]])
-// CHECK: %[[T1:.*]] = sched.start all_to_all %[[O]] over @dp on @communication.dp sequence 2 {{.*}} by %[[N]] : !sched.tensor<[2, 8], i64>
-// CHECK-NEXT: %[[B:.*]] = sched.wait %[[T1]] on @compute
-// CHECK-NEXT: sched.free %[[N]], %[[O]] on
+// CHECK: %[[T1:.*]] = sched.start all_to_all %[[O]] over @dp sequence 2 {{.*}} by %[[N]] : !sched.tensor<[2, 8], i64>
+// CHECK-NEXT: %[[B:.*]] = sched.wait %[[T1]]
+// CHECK-NEXT: sched.free %[[N]], %[[O]]
 // CHECK-NEXT: sched.compute "meshplan.combine"(%[[B]], %[[R]]#0)
 plan.mesh [#base.mesh_axis<"dp" = 2>]
 !tokens = tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>

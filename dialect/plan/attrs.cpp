@@ -165,6 +165,50 @@ DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count,
       mesh);
 }
 
+/// Removes a digit from an axis of which it is the minor end. Example: of dp = 8, the digit (4)2 leaves (1)4.
+static bool removeMinorDigit(SmallVectorImpl<AxisRefAttr> &axes, size_t index, AxisRefAttr digit, MeshOp mesh) {
+  meshplan::AxisRef whole = resolveAxis(axes[index], mesh), minor = resolveAxis(digit, mesh);
+  if (whole.axis != minor.axis || whole.pre * whole.size != minor.pre * minor.size || minor.pre < whole.pre)
+    return false;
+  if (whole.pre == minor.pre)
+    axes.erase(axes.begin() + index);
+  else
+    axes[index] = AxisRefAttr::get(mesh.getContext(), digit.getName(), whole.pre, minor.pre / whole.pre);
+  return true;
+}
+
+std::optional<ShardingAttr> withoutTokenAxis(RankedTensorType type, ShardingAttr sharding,
+                                                             int64_t first, int64_t count, AxisRefAttr axis,
+                                                             MeshOp mesh) {
+  for (int64_t index = first; index < first + count; ++index) {
+    DimShardingAttr dim = sharding.getDims()[index];
+    SmallVector<AxisRefAttr> axes(dim.getAxes());
+    // Microbatches may follow one another within the tokens of a rank.
+    size_t end = axes.size();
+    while (end > 0 && isTime(axes[end - 1]))
+      --end;
+    if (end > 0 && removeMinorDigit(axes, end - 1, axis, mesh))
+      return sharding.withDim(index, divideDim(type.getDimSize(index), axes, mesh, dim));
+  }
+  return std::nullopt;
+}
+
+std::optional<ShardingAttr> arrivalsOf(RankedTensorType rows, ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  ShardingAttr sharding = getSharding(rows);
+  base::RoutedAttr routed = sharding.getRouted();
+  for (AxisRefAttr axis : llvm::reverse(axes)) {
+    std::optional<ShardingAttr> rest = withoutTokenAxis(rows, sharding, 1, routed.getDims() - 1, axis, mesh);
+    if (!rest)
+      return std::nullopt;
+    sharding = *rest;
+  }
+  SmallVector<AxisRefAttr> experts(sharding.getDims()[0].getAxes());
+  llvm::append_range(experts, axes);
+  sharding = sharding.withDim(0, divideDim(rows.getDimSize(0), experts, mesh));
+  return sharding.withRouted(
+      base::RoutedAttr::get(rows.getContext(), base::RoutedKind::arrivals, routed.getDims(), routed.getSlots()));
+}
+
 bool isInTime(Type type) {
   ShardingAttr sharding = getSharding(type);
   return sharding &&
@@ -187,6 +231,38 @@ int64_t largestShardBytes(RankedTensorType type, MeshOp mesh) {
     return llvm::product_of(stored) * elementBytes(type);
   }
   return meshplan::largestShard(dims, flatAxes) * elementBytes(type);
+}
+
+//===----------------------------------------------------------------------===//
+// Causes of axes, which locations keep
+//===----------------------------------------------------------------------===//
+
+static bool isCauseList(Attribute metadata) {
+  auto list = dyn_cast_or_null<ArrayAttr>(metadata);
+  return list && llvm::all_of(list, llvm::IsaPred<CauseAttr>);
+}
+
+/// The causes in a location, or null, and the location without them.
+static std::pair<ArrayAttr, Location> splitCauses(Location location) {
+  auto fused = dyn_cast<FusedLoc>(location);
+  if (!fused || !isCauseList(fused.getMetadata()))
+    return {nullptr, location};
+  return {cast<ArrayAttr>(fused.getMetadata()), FusedLoc::get(location.getContext(), fused.getLocations())};
+}
+
+Location withCauses(Location location, ArrayRef<CauseAttr> causes) {
+  Location own = splitCauses(location).second;
+  if (causes.empty())
+    return own;
+  SmallVector<Attribute> list(causes.begin(), causes.end());
+  // In the location and not in an attribute: passes that know nothing of causes keep locations when they replace an op.
+  return FusedLoc::get({own}, ArrayAttr::get(location.getContext(), list), location.getContext());
+}
+
+SmallVector<CauseAttr> getCauses(Location location) {
+  ArrayAttr causes = splitCauses(location).first;
+  return causes ? llvm::map_to_vector(causes.getAsRange<CauseAttr>(), [](CauseAttr cause) { return cause; })
+                : SmallVector<CauseAttr>();
 }
 
 } // namespace meshplan::plan

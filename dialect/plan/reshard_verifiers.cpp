@@ -188,50 +188,6 @@ LogicalResult AllToAllOp::verify() {
   return failed(whole) ? failure() : expectInput(*this, *whole, *gathered);
 }
 
-/// Removes a digit from an axis of which it is the minor end. Example: of dp = 8, the digit (4)2 leaves (1)4.
-static bool removeMinorDigit(SmallVectorImpl<AxisRefAttr> &axes, size_t index, AxisRefAttr digit, MeshOp mesh) {
-  meshplan::AxisRef whole = resolveAxis(axes[index], mesh), minor = resolveAxis(digit, mesh);
-  if (whole.axis != minor.axis || whole.pre * whole.size != minor.pre * minor.size || minor.pre < whole.pre)
-    return false;
-  if (whole.pre == minor.pre)
-    axes.erase(axes.begin() + index);
-  else
-    axes[index] = AxisRefAttr::get(mesh.getContext(), digit.getName(), whole.pre, minor.pre / whole.pre);
-  return true;
-}
-
-std::optional<ShardingAttr> meshplan::plan::withoutTokenAxis(RankedTensorType type, ShardingAttr sharding,
-                                                             int64_t first, int64_t count, AxisRefAttr axis,
-                                                             MeshOp mesh) {
-  for (int64_t index = first; index < first + count; ++index) {
-    DimShardingAttr dim = sharding.getDims()[index];
-    SmallVector<AxisRefAttr> axes(dim.getAxes());
-    // Microbatches may follow one another within the tokens of a rank.
-    size_t end = axes.size();
-    while (end > 0 && isTime(axes[end - 1]))
-      --end;
-    if (end > 0 && removeMinorDigit(axes, end - 1, axis, mesh))
-      return sharding.withDim(index, divideDim(type.getDimSize(index), axes, mesh, dim));
-  }
-  return std::nullopt;
-}
-
-std::optional<ShardingAttr> meshplan::plan::arrivalsOf(RankedTensorType rows, ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
-  ShardingAttr sharding = getSharding(rows);
-  base::RoutedAttr routed = sharding.getRouted();
-  for (AxisRefAttr axis : llvm::reverse(axes)) {
-    std::optional<ShardingAttr> rest = withoutTokenAxis(rows, sharding, 1, routed.getDims() - 1, axis, mesh);
-    if (!rest)
-      return std::nullopt;
-    sharding = *rest;
-  }
-  SmallVector<AxisRefAttr> experts(sharding.getDims()[0].getAxes());
-  llvm::append_range(experts, axes);
-  sharding = sharding.withDim(0, divideDim(rows.getDimSize(0), experts, mesh));
-  return sharding.withRouted(
-      base::RoutedAttr::get(rows.getContext(), base::RoutedKind::arrivals, routed.getDims(), routed.getSlots()));
-}
-
 /// R10: rows become arrivals or the reverse; the axes divide tokens of the rows, and experts of the arrivals.
 LogicalResult ExchangeOp::verify() {
   FailureOr<Change> change = verifyChange(*this);

@@ -22,11 +22,11 @@
 #include "compiler/sharding/axes.h"
 #include "compiler/sharding/blocks/dim_blocks.h"
 #include "compiler/sharding/dataflow/attention_heads.h"
-#include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/constrain_values.h"
+#include "compiler/transforms/place/expert_weights.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/messages.h"
 #include "compiler/transforms/place/passes.h"
@@ -211,29 +211,6 @@ LogicalResult StylePlacer::place(StyledModule &module) {
     return placeExperts(module);
   }
   llvm_unreachable("unknown style");
-}
-
-/// What computes rows of experts reads how many each expert has, beside the weights or biases of all experts.
-static llvm::SetVector<BlockArgument> weightsOfExperts(ArrayRef<CallOp> calls) {
-  llvm::SetVector<BlockArgument> weights;
-  for (CallOp call : calls) {
-    CallView view = CallView::of(call);
-    if (!view.getOperand("counts"))
-      continue;
-    for (StringRef name : {"weight", "bias"})
-      if (std::optional<unsigned> operand = view.getOperand(name))
-        if (BlockArgument weight = sourceArgument(call.getOperand(*operand)); weight && isWeight(weight))
-          weights.insert(weight);
-  }
-  return weights;
-}
-
-/// The path of a module that computes rows of experts; empty if there is none.
-static StringRef pathOfExperts(func::FuncOp function) {
-  for (auto call : function.getOps<CallOp>())
-    if (CallView::of(call).getOperand("counts"))
-      return call.getModule().value_or("");
-  return {};
 }
 
 LogicalResult StylePlacer::placeExperts(StyledModule &module) {

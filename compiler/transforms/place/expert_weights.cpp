@@ -1,0 +1,29 @@
+//===- expert_weights.cpp - weights of the experts of a mixture -----------===//
+
+#include "compiler/transforms/place/expert_weights.h"
+#include "compiler/sharding/dataflow/carriers.h"
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::plan;
+
+llvm::SetVector<BlockArgument> meshplan::weightsOfExperts(ArrayRef<CallOp> calls) {
+  llvm::SetVector<BlockArgument> weights;
+  for (CallOp call : calls) {
+    CallView view = CallView::of(call);
+    if (!view.getOperand("counts"))
+      continue;
+    for (StringRef name : {"weight", "bias"})
+      if (std::optional<unsigned> operand = view.getOperand(name))
+        if (BlockArgument weight = sourceArgument(call.getOperand(*operand)); weight && isWeight(weight))
+          weights.insert(weight);
+  }
+  return weights;
+}
+
+StringRef meshplan::pathOfExperts(func::FuncOp function) {
+  for (auto call : function.getOps<CallOp>())
+    if (CallView::of(call).getOperand("counts"))
+      return call.getModule().value_or("");
+  return {};
+}

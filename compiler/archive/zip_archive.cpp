@@ -1,7 +1,7 @@
 //===- zip_archive.cpp - members of a zip file -------------------*- C++ -*-===//
 //
-// The sizes in the directory of a zip file are claims of the file. A member is allocated only if its size is possible
-// for the bytes that it has: stored as they are, or shrunk by no more than deflate can.
+// The sizes in the directory of a zip file are untrusted. Memory is allocated for a member only if its size is possible
+// for the bytes that it has in the file: the same size if they are stored, a limited multiple if they are deflated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,7 +76,7 @@ const ZipArchive::Member *ZipArchive::find(llvm::StringRef name) const {
   return it == members.end() ? nullptr : &it->second;
 }
 
-/// The error that the sizes of a member alone show. Sizes are untrusted: memory is allocated only for plausible ones.
+/// The error if the sizes of a member are not plausible.
 std::string ZipArchive::problemOf(const Member &member, uint64_t most) const {
   // A header of a few bytes must not make the reader allocate terabytes.
   if (member.compressedSize > fileSize || member.size / maxDeflateRatio > member.compressedSize)

@@ -57,7 +57,7 @@ struct ProgramTimes {
   std::vector<TimedOperation> operations;
   std::vector<size_t> computed; ///< operations of the compute lane, in the order in which they run
   int64_t makespan = 0, compute = 0, waitsForHost = 0;
-  /// Collectives that may be split into parts together with the products next to them, and those that are.
+  /// Collectives that may be split into parts together with the products next to them, and those that have been split.
   int64_t splittable = 0, split = 0;
   /// Flops of the matrix products and attentions of the forward pass on whole tensors, by dtype.
   std::map<std::string, double> forwardFlops;

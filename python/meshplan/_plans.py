@@ -77,7 +77,7 @@ def written(result: subprocess.CompletedProcess[str], path: Path) -> Path:
 
 def init(
     model: File,
-    mesh: Mapping[str, int] | None = None,
+    mesh: Mapping[str, int] | str | None = None,
     *,
     output: File | None = None,
     source: tuple[str, File] | str | None = None,
@@ -89,15 +89,16 @@ def init(
 ) -> Path:
     """Drafts a plan for an archive, and returns its path; without `output` the archive's, with .plan.
 
-    `mesh` has axes and their sizes, outermost first, such as {"dp": 2, "tp": 4}. `source` is a foreign plan to
-    follow: "hf", ("hf", FILE), ("automodel", FILE) or ("megatron", FLAGS). `loss` is True or the name of an output;
-    `train` drafts loss, optimizer and data block; with `sequence` norms split the sequence; `force` overwrites an
-    existing plan. Raises PlanError if no plan can be drafted; warnings about the draft are PlanWarnings.
+    `mesh` has axes and their sizes, outermost first, such as {"dp": 2, "tp": 4} or "dp=2,tp=4". `source` is a foreign
+    plan to follow: "hf", ("hf", FILE), ("automodel", FILE) or ("megatron", FLAGS). `loss` is True or the name of an
+    output; `train` drafts loss, optimizer and data block; with `sequence` norms split the sequence; `force` overwrites
+    an existing plan. Raises PlanError if no plan can be drafted; warnings about the draft are PlanWarnings.
     """
     path = Path(model).with_suffix(".plan") if output is None else Path(output)
     options = ["-o", str(path)]
     if mesh:
-        options += ["--mesh", ",".join(f"{name}={size}" for name, size in mesh.items())]
+        axes = mesh if isinstance(mesh, str) else ",".join(f"{name}={size}" for name, size in mesh.items())
+        options += ["--mesh", axes]
     if source is not None:
         options += ["--from", *([source] if isinstance(source, str) else map(os.fspath, source))]
     if ranks is not None:

@@ -185,6 +185,8 @@ class Meshplan(unittest.TestCase):
         self.assertEqual(meshplan.check(drafted)["errors"], [])
         with self.assertRaisesRegex(meshplan.PlanError, "exists"):
             meshplan.init(archive, {"dp": 2}, output=drafted)
+        meshplan.init(archive, "dp=2,tp=2", output=drafted, force=True)
+        self.assertIn("mesh dp = 2, tp = 2", drafted.read_text())
         meshplan.init(
             archive, output=drafted, source=("megatron", "--tensor-model-parallel-size 2"), ranks=4, force=True
         )

@@ -32,10 +32,10 @@ static std::string joined(std::span<const std::string_view> parts) {
 
 /// Removes the prefix of a PEFT wrapper, if the name has one: the name in the wrapped model.
 static std::string_view unwrapped(std::string_view name) {
-  size_t place = name.find(wrapper);
+  size_t position = name.find(wrapper);
   // In front of it another wrapper may have put a prefix of its own. In the middle of a word it is part of a name.
-  bool isWrapped = place == 0 || (place != std::string_view::npos && name[place - 1] == '.');
-  return isWrapped ? name.substr(place + wrapper.size()) : name;
+  bool isWrapped = position == 0 || (position != std::string_view::npos && name[position - 1] == '.');
+  return isWrapped ? name.substr(position + wrapper.size()) : name;
 }
 
 bool meshplan::isAdapter(std::string_view name) {
@@ -70,9 +70,10 @@ std::string meshplan::adapterName(std::string_view name) {
 
 static bool isPlainPart(std::string_view part) { return part == "base_layer" || part == "original_module"; }
 
-/// True if the module whose name ends before `parts[place]` has adapters.
-static bool isAdapted(std::span<const std::string_view> parts, size_t place, std::span<const std::string> parameters) {
-  std::string module = joined(parts.first(place));
+/// True if the module whose name ends before `parts[position]` has adapters.
+static bool isAdapted(std::span<const std::string_view> parts, size_t position,
+                      std::span<const std::string> parameters) {
+  std::string module = joined(parts.first(position));
   std::string begin = module.empty() ? "" : module + ".";
   return std::ranges::any_of(parameters, [&](const std::string &other) {
     return other.starts_with(begin + "lora_") || other.starts_with(begin + std::string(savedModule) + ".");

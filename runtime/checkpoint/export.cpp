@@ -72,17 +72,17 @@ static Expected<ExportReport> exportOne(const std::string &path, const ExportOpt
   // Created only after the checkpoint and the tensors have been checked, so a failure leaves no folder.
   MESHPLAN_ASSIGN_OR_RETURN(NewFolder folder, NewFolder::create(options.output));
   std::string config = options.config.empty() ? folderOfWeights(state.weights) : options.config;
-  MESHPLAN_RETURN_IF_ERROR(copyConfig(config, folder.place(), options, commonFloat(*tensors), report));
+  MESHPLAN_RETURN_IF_ERROR(copyConfig(config, folder.temporaryPath(), options, commonFloat(*tensors), report));
   std::vector<ExportedFile> files = dividedIntoFiles(*tensors, options);
   for (const ExportedFile &file : files) {
-    MESHPLAN_RETURN_IF_ERROR(writeTensors(source, folder.place(), file));
+    MESHPLAN_RETURN_IF_ERROR(writeTensors(source, folder.temporaryPath(), file));
     report.files.push_back(file.name);
   }
   if (files.size() > 1) {
     report.files.push_back("model.safetensors.index.json");
     std::string index = indexOf(files);
     MESHPLAN_RETURN_IF_ERROR(
-        writeFileAtomically(folder.place() + "/" + report.files.back(), std::as_bytes(std::span(index))));
+        writeFileAtomically(folder.temporaryPath() + "/" + report.files.back(), std::as_bytes(std::span(index))));
   }
   MESHPLAN_RETURN_IF_ERROR(folder.commit());
   report.tensors = static_cast<int64_t>(tensors->size());

@@ -69,13 +69,13 @@ std::vector<ExportedFile> meshplan::dividedIntoFiles(std::span<const Exported> t
 }
 
 std::string meshplan::indexOf(std::span<const ExportedFile> files) {
-  nlohmann::ordered_json places = nlohmann::ordered_json::object();
+  nlohmann::ordered_json fileOfTensor = nlohmann::ordered_json::object();
   int64_t bytes = 0;
   for (const ExportedFile &file : files)
     for (const Exported &each : file.tensors) {
-      places[each.name] = file.name;
+      fileOfTensor[each.name] = file.name;
       bytes += each.bytes();
     }
-  nlohmann::ordered_json index = {{"metadata", {{"total_size", bytes}}}, {"weight_map", places}};
+  nlohmann::ordered_json index = {{"metadata", {{"total_size", bytes}}}, {"weight_map", fileOfTensor}};
   return index.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

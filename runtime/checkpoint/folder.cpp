@@ -168,16 +168,16 @@ Status CheckpointFolder::checkGoesOn(int64_t step) const {
                        "; help: continue from that one, or name another folder");
 }
 
-/// Renames a folder to `place`. A folder that exists there is exchanged atomically and is then at `made`.
-static Status putInPlace(const std::string &made, const std::string &place) {
-  if (::rename(made.c_str(), place.c_str()) == 0)
+/// Renames a folder to `target`. A folder that exists there is exchanged atomically and is then at `made`.
+static Status putAt(const std::string &made, const std::string &target) {
+  if (::rename(made.c_str(), target.c_str()) == 0)
     return Status();
   // A rename onto a folder with content fails, by either of these codes. Removing the old one first would leave a
   // moment without any.
   bool isTaken = errno == ENOTEMPTY || errno == EEXIST;
-  if (isTaken && ::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) == 0)
+  if (isTaken && ::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0)
     return Status();
-  return failed("write", place, errno);
+  return failed("write", target, errno);
 }
 
 Status CheckpointFolder::commit(int64_t step) {
@@ -192,7 +192,7 @@ Status CheckpointFolder::commit(int64_t step) {
   // The next run removes every hidden name (removeLeftovers), and old checkpoints when it commits.
   std::string made = incompletePath(path, step);
   MESHPLAN_RETURN_IF_ERROR(flushFolder(made));
-  MESHPLAN_RETURN_IF_ERROR(putInPlace(made, checkpointPath(path, step)));
+  MESHPLAN_RETURN_IF_ERROR(putAt(made, checkpointPath(path, step)));
   MESHPLAN_RETURN_IF_ERROR(flushFolder(path));
   MESHPLAN_RETURN_IF_ERROR(discard(step));
   return removeOld(step);

@@ -20,7 +20,7 @@ public:
   ~NewFolder();
 
   /// The folder to create its files in, until commit.
-  const std::string &place() const { return temporary; }
+  const std::string &temporaryPath() const { return temporary; }
 
   /// Flushes it and renames it to its name, durably.
   Status commit();

@@ -128,20 +128,20 @@ Expected<std::string> Snapshot::write(const std::string &folder) {
   return sumsText(sums, files);
 }
 
-std::vector<bool> meshplan::writtenValues(const RankView &place, std::span<const int> values) {
-  auto bytesOf = [&](int value) { return globalBytesOf(place.value(value)); };
+std::vector<bool> meshplan::writtenValues(const RankView &view, std::span<const int> values) {
+  auto bytesOf = [&](int value) { return globalBytesOf(view.value(value)); };
   std::map<int64_t, int64_t> total, dealt; // bytes of values, by number of holders
   for (int value : values)
-    total[place.holders(value)] += bytesOf(value);
+    total[view.holders(value)] += bytesOf(value);
   std::vector<bool> written;
   for (int value : values) {
-    int64_t holders = place.holders(value), bytes = bytesOf(value);
+    int64_t holders = view.holders(value), bytes = bytesOf(value);
     // A value is not split: the writer is the rank in whose share the middle of the value lies. That is (bytes so far +
     // bytes / 2) / (all / holders), in integers, which are the same on all ranks.
     int64_t all = std::max<int64_t>(total[holders], 1);
     int64_t writer = (2 * dealt[holders] + bytes) * holders / (2 * all);
     dealt[holders] += bytes;
-    written.push_back(place.placeAmongHolders(value) == std::min(writer, holders - 1));
+    written.push_back(view.indexAmongHolders(value) == std::min(writer, holders - 1));
   }
   return written;
 }

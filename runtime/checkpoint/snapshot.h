@@ -72,7 +72,7 @@ private:
 ///
 /// Example: two ranks hold three replicated values of 4, 2 and 2 bytes. The middles lie at 2, 5 and 7 of 8 bytes, so
 /// rank 0 writes the first value and rank 1 the other two.
-std::vector<bool> writtenValues(const RankView &place, std::span<const int> values);
+std::vector<bool> writtenValues(const RankView &view, std::span<const int> values);
 
 } // namespace meshplan
 

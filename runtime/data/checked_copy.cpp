@@ -98,17 +98,17 @@ bool BlockCheck::isOwn(int64_t block, const SliceRanges &ranges, ReaderShare sha
   // element of the block, and not only a rank: a rank without an element of the block would have to read all of it for
   // the comparison alone.
   uint64_t draw = hashBytes(std::as_bytes(std::span(tensor.name)), static_cast<uint64_t>(block));
-  if (static_cast<int64_t>(draw % share.count) != share.place)
+  if (static_cast<int64_t>(draw % share.count) != share.index)
     return false;
   Range bytes = rangeOf(block);
   int64_t byte = bytes.offset + static_cast<int64_t>((draw >> 16) % bytes.size);
   // An entry of an archive may have more elements than the tensor, hence the second remainder.
-  std::vector<int64_t> place = positionOf(byte / dtypeSize(tensor.dtype) % elementCount(tensor.shape), tensor.shape);
+  std::vector<int64_t> position = positionOf(byte / dtypeSize(tensor.dtype) % elementCount(tensor.shape), tensor.shape);
   auto isRead = [](const std::vector<Range> &list, int64_t index) {
     return std::ranges::any_of(
         list, [&](const Range &range) { return index >= range.offset && index < range.offset + range.size; });
   };
-  return std::ranges::equal(ranges, place, isRead);
+  return std::ranges::equal(ranges, position, isRead);
 }
 
 template <typename Copy> Status BlockCheck::compare(size_t block, const Copy &copy) {

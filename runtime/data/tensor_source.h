@@ -41,10 +41,10 @@ struct StoredTensor {
   std::shared_ptr<const BlockChecksums> checksums = {}; ///< of the payload; null: none are recorded
 };
 
-/// This reader is number `place` of `count` readers of the same part of a tensor. Together they compare its checksums
+/// This reader is number `index` of `count` readers of the same part of a tensor. Together they compare its checksums
 /// once.
 struct ReaderShare {
-  int64_t place = 0, count = 1;
+  int64_t index = 0, count = 1;
 };
 
 /// Move only. Thread safe after opening; the ranks of a process share one.

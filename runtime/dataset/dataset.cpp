@@ -33,7 +33,7 @@ bool areThere(std::span<const std::string> words) {
 }
 
 Expected<SampleSourcePointer> openPath(const std::string &path, std::span<const SampleField> fields,
-                                       const TokenPlaces &tokens) {
+                                       const TokenOffsets &tokens) {
   std::error_code ignored;
   // Token files first: their common prefix need not exist as a file.
   if (std::optional<TokenFiles> files = findTokenFiles(path))
@@ -46,13 +46,13 @@ Expected<SampleSourcePointer> openPath(const std::string &path, std::span<const 
 }
 
 /// An option without effect is an error.
-Status checkTokenPlaces(const TokenPlaces &tokens, std::span<const std::string> words,
-                        std::span<const SampleField> fields) {
+Status checkTokenOffsets(const TokenOffsets &tokens, std::span<const std::string> words,
+                         std::span<const SampleField> fields) {
   std::vector<std::string> names;
   for (const SampleField &field : fields)
     names.push_back(field.name);
-  for (const auto &[name, place] : tokens) {
-    std::string option = "--tokens " + name + (place == TokenPlace::next ? "=next" : "=same");
+  for (const auto &[name, offset] : tokens) {
+    std::string option = "--tokens " + name + (offset == TokenOffset::next ? "=next" : "=same");
     if (std::ranges::find(names, name) == names.end())
       return Status::error(StatusCode::invalid, option, ": the program has no input '", name, "'; it has ",
                            nameList(names));
@@ -85,7 +85,7 @@ Dataset::open(std::span<const std::string> words, std::span<const DataInput> inp
   MESHPLAN_ASSIGN_OR_RETURN(BatchShape shape, batchShapeOf(inputs));
   MESHPLAN_ASSIGN_OR_RETURN(DataWords data, parseDataWords(words));
   // Before opening files, because a wrong option is cheap to find.
-  MESHPLAN_RETURN_IF_ERROR(checkTokenPlaces(options.tokens, words, shape.fields));
+  MESHPLAN_RETURN_IF_ERROR(checkTokenOffsets(options.tokens, words, shape.fields));
   std::vector<SampleSourcePointer> sources;
   for (const std::string &path : data.paths) {
     MESHPLAN_ASSIGN_OR_RETURN(SampleSourcePointer source, openPath(path, shape.fields, options.tokens));

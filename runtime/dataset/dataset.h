@@ -26,7 +26,7 @@ namespace meshplan {
 struct DatasetOptions {
   uint64_t seed = 0;
   bool shuffles = true; ///< false: the order of the files, in every epoch
-  TokenPlaces tokens;
+  TokenOffsets tokens;
 };
 
 /// The state of the data in a checkpoint.

@@ -40,7 +40,7 @@ size_t bytesOf(const FeedRequest &request) {
 class DatasetFeed::Preparation {
 public:
   Preparation(std::shared_ptr<const Dataset> dataset, int64_t position)
-      : dataset(std::move(dataset)), reader(*this->dataset), place(position),
+      : dataset(std::move(dataset)), reader(*this->dataset), next(position),
         thread([this](const std::stop_token &stop) { work(stop); }) {}
 
   Status read(const FeedRequest &request, std::span<std::byte> out) {
@@ -50,9 +50,9 @@ public:
       // Not prepared: in the first step, or not read in the previous step.
       items.push_back({request, std::vector<std::byte>(bytesOf(request))});
       item = std::prev(items.end());
-      item->status = reader.read(place, item->request, item->bytes);
+      item->status = reader.read(next, item->request, item->bytes);
     } else if (!item->isReady) {
-      item->status = reader.read(place, item->request, item->bytes);
+      item->status = reader.read(next, item->request, item->bytes);
     }
     item->isReady = item->isWanted = true;
     MESHPLAN_RETURN_IF_ERROR(item->status);
@@ -69,14 +69,14 @@ public:
     std::erase_if(items, [](const Item &item) { return !item.isWanted; });
     for (Item &item : items)
       item.isWanted = item.isReady = false;
-    place += dataset->batch().samples;
+    next += dataset->batch().samples;
     std::lock_guard lock(mutex);
     // Called after a batch was loaded: the thread prepares the next one while the step computes.
     isAtWork = true;
     changed.notify_all();
   }
 
-  int64_t position() const { return place; }
+  int64_t position() const { return next; }
   const Dataset &data() const { return *dataset; }
 
 private:
@@ -109,16 +109,16 @@ private:
   void prepare(const std::stop_token &stop) {
     // The operating system reads all ranges ahead before the first of them is needed.
     for (const Item &item : items)
-      reader.announce(place, item.request);
+      reader.announce(next, item.request);
     for (Item &item : items) {
-      item.status = reader.read(place, item.request, item.bytes, stop);
+      item.status = reader.read(next, item.request, item.bytes, stop);
       item.isReady = true;
     }
   }
 
   std::shared_ptr<const Dataset> dataset;
   BatchReader reader;
-  int64_t place; // changed by the rank's thread only, and not while isAtWork
+  int64_t next; // changed by the rank's thread only, and not while isAtWork
   std::vector<Item> items;
   std::mutex mutex;
   std::condition_variable_any changed;

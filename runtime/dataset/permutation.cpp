@@ -26,12 +26,12 @@ Permutation::Permutation(int64_t size, const ShuffleKey &key) : size(size) {
     round = mix(state += golden);
 }
 
-int64_t Permutation::at(int64_t place) const {
-  assert(place >= 0 && place < size && "there must be such a position");
+int64_t Permutation::at(int64_t position) const {
+  assert(position >= 0 && position < size && "there must be such a position");
   if (halfBits == 0)
     return 0;
   const uint64_t mask = (uint64_t(1) << halfBits) - 1;
-  uint64_t value = static_cast<uint64_t>(place);
+  uint64_t value = static_cast<uint64_t>(position);
   // The network permutes 2^(2 halfBits) values, which may be more than `size`. Cycle walking: apply it until the value
   // is inside [0, size) again. Since the network is a permutation, the result is one of [0, size).
   do {

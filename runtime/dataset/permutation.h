@@ -26,8 +26,8 @@ public:
   /// `size` is at least 1.
   Permutation(int64_t size, const ShuffleKey &key);
 
-  /// The element at position `place`, which is in [0, size).
-  int64_t at(int64_t place) const;
+  /// The element at `position`, which is in [0, size).
+  int64_t at(int64_t position) const;
 
 private:
   static constexpr int rounds = 8;

@@ -86,9 +86,10 @@ private:
   int64_t count = 0;
 };
 
-Expected<int64_t> shiftOf(const SampleField &field, size_t fields, const TokenPlaces &places, const std::string &path) {
-  if (auto place = places.find(field.name); place != places.end())
-    return place->second == TokenPlace::next ? 1 : 0;
+Expected<int64_t> shiftOf(const SampleField &field, size_t fields, const TokenOffsets &offsets,
+                          const std::string &path) {
+  if (auto offset = offsets.find(field.name); offset != offsets.end())
+    return offset->second == TokenOffset::next ? 1 : 0;
   // For other inputs, a wrong guess would train on shifted labels without any error.
   if (fields == 1 || field.name == "input_ids")
     return 0;
@@ -100,7 +101,7 @@ Expected<int64_t> shiftOf(const SampleField &field, size_t fields, const TokenPl
       field.name, "=next for labels that are the token after each, or give its tensors in a safetensors file");
 }
 
-Expected<TokenLayout> layoutOf(std::span<const SampleField> fields, const TokenPlaces &places, IntegerType type,
+Expected<TokenLayout> layoutOf(std::span<const SampleField> fields, const TokenOffsets &offsets, IntegerType type,
                                const std::string &path) {
   TokenLayout layout;
   for (const SampleField &field : fields) {
@@ -115,7 +116,7 @@ Expected<TokenLayout> layoutOf(std::span<const SampleField> fields, const TokenP
     if (field.shape[0] != fields[0].shape[0])
       return Status::error(StatusCode::invalid, path, ": inputs '", fields[0].name, "' and '", field.name, "' take ",
                            fields[0].shape[0], " and ", field.shape[0], " tokens, the same number required");
-    MESHPLAN_ASSIGN_OR_RETURN(int64_t shift, shiftOf(field, fields.size(), places, path));
+    MESHPLAN_ASSIGN_OR_RETURN(int64_t shift, shiftOf(field, fields.size(), offsets, path));
     layout.fields.push_back({field.name, field.dtype, shift});
   }
   layout.length = fields[0].shape[0];
@@ -130,10 +131,10 @@ std::string sizeText(const std::string &path, size_t bytes) {
 }
 
 Expected<SampleSourcePointer> openMegatron(const TokenFiles &files, std::span<const SampleField> fields,
-                                           const TokenPlaces &places) {
+                                           const TokenOffsets &offsets) {
   MESHPLAN_ASSIGN_OR_RETURN(MappedFile indexFile, MappedFile::open(files.index));
   MESHPLAN_ASSIGN_OR_RETURN(MegatronIndex index, readMegatronIndex(files.index, indexFile.bytes()));
-  MESHPLAN_ASSIGN_OR_RETURN(TokenLayout layout, layoutOf(fields, places, index.type, files.tokens));
+  MESHPLAN_ASSIGN_OR_RETURN(TokenLayout layout, layoutOf(fields, offsets, index.type, files.tokens));
   MESHPLAN_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(files.tokens));
   // The index describes every byte of the token file, so another size means that the files do not belong together.
   int64_t required = index.tokens * integerSize(index.type);
@@ -158,9 +159,9 @@ bool isFileOfLlmC(std::span<const std::byte> bytes) {
 }
 
 Expected<SampleSourcePointer> openNanoGpt(const std::string &path, std::span<const SampleField> fields,
-                                          const TokenPlaces &places) {
+                                          const TokenOffsets &offsets) {
   constexpr IntegerType type = IntegerType::u16;
-  MESHPLAN_ASSIGN_OR_RETURN(TokenLayout layout, layoutOf(fields, places, type, path));
+  MESHPLAN_ASSIGN_OR_RETURN(TokenLayout layout, layoutOf(fields, offsets, type, path));
   MESHPLAN_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
   size_t bytes = file.bytes().size();
   if (bytes % 2 != 0)
@@ -182,17 +183,17 @@ bool isFile(const std::string &path) {
 
 } // namespace
 
-Expected<TokenPlaces> parseTokenPlaces(std::span<const std::string> words) {
-  TokenPlaces places;
+Expected<TokenOffsets> parseTokenOffsets(std::span<const std::string> words) {
+  TokenOffsets offsets;
   for (const std::string &word : words) {
     size_t separator = word.rfind('=');
-    std::string place = separator == std::string::npos ? "" : word.substr(separator + 1);
-    if (separator == 0 || (place != "same" && place != "next"))
+    std::string offset = separator == std::string::npos ? "" : word.substr(separator + 1);
+    if (separator == 0 || (offset != "same" && offset != "next"))
       return Status::error(StatusCode::invalid, "--tokens ", word, ": INPUT=same or INPUT=next required");
-    if (!places.emplace(word.substr(0, separator), place == "next" ? TokenPlace::next : TokenPlace::same).second)
+    if (!offsets.emplace(word.substr(0, separator), offset == "next" ? TokenOffset::next : TokenOffset::same).second)
       return Status::error(StatusCode::invalid, "--tokens ", word, ": there are two for this input");
   }
-  return places;
+  return offsets;
 }
 
 std::optional<TokenFiles> findTokenFiles(const std::string &path) {
@@ -205,8 +206,8 @@ std::optional<TokenFiles> findTokenFiles(const std::string &path) {
 }
 
 Expected<SampleSourcePointer> openTokenSamples(const TokenFiles &files, std::span<const SampleField> fields,
-                                               const TokenPlaces &places) {
-  return files.index.empty() ? openNanoGpt(files.tokens, fields, places) : openMegatron(files, fields, places);
+                                               const TokenOffsets &offsets) {
+  return files.index.empty() ? openNanoGpt(files.tokens, fields, offsets) : openMegatron(files, fields, offsets);
 }
 
 } // namespace meshplan

@@ -17,17 +17,17 @@ namespace meshplan {
 
 /// Which tokens an input takes. Models that shift labels themselves, as those of Hugging Face do, take the input tokens
 /// as labels. Other models take the following token as the label of each token.
-enum class TokenPlace : uint8_t {
+enum class TokenOffset : uint8_t {
   same, ///< the tokens of the sample
   next, ///< the tokens one position later
 };
 
 /// The user's choice, by input. Without a choice, an input takes `same` if this is certain: it is the program's only
 /// input, or is named `input_ids`.
-using TokenPlaces = std::map<std::string, TokenPlace, std::less<>>;
+using TokenOffsets = std::map<std::string, TokenOffset, std::less<>>;
 
 /// Parses "NAME=same" or "NAME=next", one per input; else `invalid`.
-Expected<TokenPlaces> parseTokenPlaces(std::span<const std::string> words);
+Expected<TokenOffsets> parseTokenOffsets(std::span<const std::string> words);
 
 /// The token files that a path means.
 struct TokenFiles {
@@ -43,9 +43,9 @@ std::optional<TokenFiles> findTokenFiles(const std::string &path);
 /// not used. Samples cross document boundaries, as in Megatron's GPTDataset, and keep the order of the file.
 ///
 /// Errors, with the path: fields that are not integers of shape [n], differ in n, do not hold the token type, or need a
-/// choice in `places`; an index that does not match its file; a file of llm.c.
+/// choice in `offsets`; an index that does not match its file; a file of llm.c.
 Expected<SampleSourcePointer> openTokenSamples(const TokenFiles &files, std::span<const SampleField> fields,
-                                               const TokenPlaces &places);
+                                               const TokenOffsets &offsets);
 
 } // namespace meshplan
 

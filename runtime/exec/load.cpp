@@ -94,7 +94,7 @@ Expected<Tensor> meshplan::loadTensor(const Feed &feed, std::span<const FeedRequ
 
 std::vector<FeedRequest> meshplan::requestsOf(const RankView &view, int value, const std::vector<std::string> &names) {
   std::vector<FeedRequest> requests;
-  ReaderShare share{view.placeAmongHolders(value), view.holders(value)};
+  ReaderShare share{view.indexAmongHolders(value), view.holders(value)};
   for (SliceRanges &slice : view.slices(value))
     requests.push_back({names, globalShapeOf(view.value(value)), std::move(slice), view.dtype(value), share});
   return requests;

@@ -42,16 +42,16 @@ SliceRanges RankView::firstHeld(int index) const {
 std::vector<int64_t> RankView::globalPosition(int index, int64_t element) const {
   // `element` counts the rank's tensor, which is the slices one after the other, each in row-major order.
   std::vector<int64_t> shape = globalShapeOf(value(index)), strides = contiguousStrides(shape);
-  int64_t begin = 0, place = 0;
+  int64_t begin = 0, position = 0;
   for (const SliceRanges &slice : slices(index)) {
     (void)forEachRun(slice, shape, strides, [&](int64_t global, int64_t local, int64_t count) {
       if (int64_t offset = element - begin - local; offset >= 0 && offset < count)
-        place = global + offset;
+        position = global + offset;
       return Status();
     });
     begin += elementCount(sliceShape(slice));
   }
-  return positionOf(place, shape);
+  return positionOf(position, shape);
 }
 
 /// Calls visit(axis reference) for each axis over which a value is sharded.
@@ -77,10 +77,10 @@ int64_t RankView::holders(int index) const {
 /// value may be split over a part of an axis. Then the coordinate is a number with several digits: on an axis of 12
 /// that is read as 2 x 3 x 2, a value split over the middle 3 has 2 * 2 holders, numbered by the first and the last
 /// digit.
-int64_t RankView::placeAmongHolders(int index) const {
+int64_t RankView::indexAmongHolders(int index) const {
   std::vector<std::vector<AxisRef>> dividing(meshSizes.size());
   forEachAxisOf(value(index), [&](const AxisRef &axis) { dividing[axis.axis].push_back(axis); });
-  int64_t place = 0;
+  int64_t position = 0;
   for (size_t axis = 0; axis < meshSizes.size(); ++axis) {
     std::ranges::sort(dividing[axis], {}, &AxisRef::pre);
     // Appends the digits of the coordinate, most significant first, that do not shard the value. They number the
@@ -88,7 +88,7 @@ int64_t RankView::placeAmongHolders(int index) const {
     int64_t before = 1; // product of the sizes of all digits so far
     auto append = [&](int64_t size) {
       int64_t after = meshSizes[axis] / (before * size);
-      place = place * size + coordinate[axis] / after % size;
+      position = position * size + coordinate[axis] / after % size;
       before *= size;
     };
     for (const AxisRef &used : dividing[axis]) {
@@ -97,5 +97,5 @@ int64_t RankView::placeAmongHolders(int index) const {
     }
     append(meshSizes[axis] / before);
   }
-  return place;
+  return position;
 }

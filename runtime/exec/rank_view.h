@@ -54,11 +54,11 @@ public:
   /// The number of ranks that hold the same shard of the value as this rank, which is equal for all shards; and the
   /// position of this rank among them, in rank order.
   int64_t holders(int index) const;
-  int64_t placeAmongHolders(int index) const;
+  int64_t indexAmongHolders(int index) const;
 
   /// True if this rank is the first holder of its shard in rank order. It writes outputs and reports for the shard;
   /// checkpoints distribute their writes over all holders (checkpoint/snapshot.h).
-  bool isFirstHolder(int index) const { return placeAmongHolders(index) == 0; }
+  bool isFirstHolder(int index) const { return indexAmongHolders(index) == 0; }
 
 private:
   const artifact::Schedule *scheduleTable;

@@ -1,7 +1,7 @@
 //===- tcp_store.cpp - a key-value store over TCP -------------------------===//
 //
-// The interface of a store, implemented by PyTorch's TCPStore. Its exceptions become a Status in one place (`checked`):
-// whatever fails once the store is open means for a rank that the process which serves it is gone.
+// The interface of a store, implemented by PyTorch's TCPStore. Its exceptions become a Status in one place (`checked`).
+// Once the store is open, any failure means that the process that serves it is gone.
 //
 //===----------------------------------------------------------------------===//
 

@@ -60,7 +60,7 @@ struct NonfiniteElements {
 Expected<NonfiniteElements> nonfiniteIn(const Tensor &tensor, bool infinities = true);
 
 /// The row-major position of the only element that equals `number`; nullopt if there is none or several.
-Expected<std::optional<int64_t>> onlyPlaceOf(const Tensor &tensor, int64_t number);
+Expected<std::optional<int64_t>> onlyIndexOf(const Tensor &tensor, int64_t number);
 
 /// The norm of all elements, as torch.nn.utils.clip_grad_norm_ computes it: in the dtypes of the tensors, not in 64
 /// bits. The tensors are on one device. 0 without tensors.

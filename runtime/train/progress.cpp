@@ -33,8 +33,8 @@ std::string meshplan::rateText(double perSecond) {
   if (perSecond < 100)
     return fmt::format("{:.{}f}", perSecond, perSecond < 10 ? 2 : 1);
   std::string digits = fmt::format("{:.0f}", perSecond);
-  for (auto place = static_cast<ptrdiff_t>(digits.size()) - 3; place > 0; place -= 3)
-    digits.insert(place, ",");
+  for (auto position = static_cast<ptrdiff_t>(digits.size()) - 3; position > 0; position -= 3)
+    digits.insert(position, ",");
   return digits;
 }
 

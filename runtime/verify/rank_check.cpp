@@ -88,22 +88,22 @@ Expected<Tensor> RankCheck::heldBefore(const Subject &subject) const {
   const Tensor &changed = before.at(subject.value);
   if (subject.held == subject.value)
     return changed;
-  const RankView &place = walk.view();
-  std::vector<int64_t> shape = globalShapeOf(place.value(subject.value));
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, assembled(changed, place.slices(subject.value), shape));
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor part, partOf(whole, place.slices(subject.held), place.shape(subject.held)));
+  const RankView &view = walk.view();
+  std::vector<int64_t> shape = globalShapeOf(view.value(subject.value));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor whole, assembled(changed, view.slices(subject.value), shape));
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor part, partOf(whole, view.slices(subject.held), view.shape(subject.held)));
   return onDevice(part);
 }
 
 /// Combines the tensors that the optimizers of all ranks update. Returns the rank's shard of the parameter, on the
 /// host.
 Expected<Tensor> RankCheck::gathered(Group &group, const Subject &subject, const Tensor &held) const {
-  const RankView &place = walk.view();
-  std::vector<int64_t> shape = globalShapeOf(place.value(subject.value));
+  const RankView &view = walk.view();
+  std::vector<int64_t> shape = globalShapeOf(view.value(subject.value));
   // Of the ranks with the same elements, only the first contributes.
   std::vector<SliceRanges> own;
-  if (place.isFirstHolder(subject.held))
-    own = place.slices(subject.held);
+  if (view.isFirstHolder(subject.held))
+    own = view.slices(subject.held);
   // Zeros elsewhere, so that the sum puts the parts together. Example: mesh dp=2, tp=3, and states split over dp. Ranks
   // 0 and 3 hold the same shard of the parameter, and each one half of its master weight; the sum has both halves, and
   // the shards of the other ranks.
@@ -111,7 +111,7 @@ Expected<Tensor> RankCheck::gathered(Group &group, const Subject &subject, const
   const CollectiveLabel label{.sequence = -1, .origin = "the parts of '" + subject.name + "'"};
   MESHPLAN_RETURN_IF_ERROR(waitFor(
       group.startAllReduce(whole.data(), whole.data(), whole.elementCount(), DType::f64, Reduction::sum, label)));
-  return partOf(whole, place.slices(subject.value), place.shape(subject.value));
+  return partOf(whole, view.slices(subject.value), view.shape(subject.value));
 }
 
 /// The errors of the rank's parameter or master weight after the step.

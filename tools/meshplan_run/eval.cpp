@@ -45,7 +45,7 @@ Expected<EvalInputs> openInputs(const RunOptions &options, const Job &job) {
     inputs.weights = std::move(feeds.parameters);
     inputs.weightsWarning = std::move(feeds.warning);
   }
-  MESHPLAN_ASSIGN_OR_RETURN(TokenPlaces tokens, parseTokenPlaces(options.eval.tokens));
+  MESHPLAN_ASSIGN_OR_RETURN(TokenOffsets tokens, parseTokenOffsets(options.eval.tokens));
   MESHPLAN_ASSIGN_OR_RETURN(inputs.data, Dataset::open(options.eval.data, inputsOf(*job.program),
                                                        {.shuffles = false, .tokens = std::move(tokens)}));
   return inputs;

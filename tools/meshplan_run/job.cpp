@@ -20,7 +20,7 @@
 using namespace meshplan;
 
 /// The canonical path, without links; empty if it cannot be resolved.
-static std::filesystem::path placeOf(const std::string &file) {
+static std::filesystem::path canonicalPath(const std::string &file) {
   std::error_code error;
   std::filesystem::path whole = std::filesystem::absolute(file, error);
   return error ? whole : std::filesystem::weakly_canonical(whole, error);
@@ -31,8 +31,8 @@ static bool isSameFile(const std::string &first, const std::string &second) {
   std::error_code missing;
   if (first == second || std::filesystem::equivalent(first, second, missing))
     return true;
-  std::filesystem::path place = placeOf(first);
-  return !place.empty() && place == placeOf(second);
+  std::filesystem::path canonical = canonicalPath(first);
+  return !canonical.empty() && canonical == canonicalPath(second);
 }
 
 Status meshplan::checkWritten(const RunOptions &options, const std::vector<std::string> &read) {

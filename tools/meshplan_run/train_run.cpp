@@ -121,7 +121,7 @@ Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &jo
   inputs.seed = seedOf(options, inputs.checkpoint);
   if (inputs.checkpoint.empty())
     MESHPLAN_RETURN_IF_ERROR(openWeights(options, job, inputs));
-  MESHPLAN_ASSIGN_OR_RETURN(TokenPlaces tokens, parseTokenPlaces(train.tokens));
+  MESHPLAN_ASSIGN_OR_RETURN(TokenOffsets tokens, parseTokenOffsets(train.tokens));
   DatasetOptions order{.seed = static_cast<uint64_t>(inputs.seed)};
   // Token options that neither data set can use are reported for the first one.
   bool areHeldOut = hasTokenFiles(train.evaluationData);
@@ -132,7 +132,7 @@ Expected<TrainInputs> TrainInputs::open(const RunOptions &options, const Job &jo
     MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program, evaluationProgram(job.artifact.schedule()));
     MESHPLAN_ASSIGN_OR_RETURN(inputs.evaluationData,
                               Dataset::open(train.evaluationData, inputsOf(*program),
-                                            {.shuffles = false, .tokens = areHeldOut ? tokens : TokenPlaces()}));
+                                            {.shuffles = false, .tokens = areHeldOut ? tokens : TokenOffsets()}));
   }
   return inputs;
 }

@@ -79,8 +79,8 @@ static std::string detailText(const Job &job, const Subject &subject, const Verd
                       verdict.rank, deviation.own, deviation.bound, rankList(verdict.wrongRanks));
   if (std::string maker = makerText(job, subject); !maker.empty())
     text += "  made by " + maker + "\n";
-  if (std::string place = originText(job.artifact.schedule(), subject.placed); !place.empty())
-    text += "  parameter placed at " + place + "\n";
+  if (std::string statement = originText(job.artifact.schedule(), subject.placed); !statement.empty())
+    text += "  parameter placed at " + statement + "\n";
   return text;
 }
 

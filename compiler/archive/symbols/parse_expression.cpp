@@ -126,7 +126,7 @@ private:
                                      (operation->fewest == 1 ? " operand" : " operands") + ", and this has " +
                                      llvm::Twine(count));
     for (const SymbolicExpressionPtr &operand : tree->operands)
-      // A pair is only an operand of Piecewise, which has no other ones; evaluation relies on both.
+      // Pairs are operands of Piecewise only, and Piecewise has no other operands. Evaluation relies on both.
       if ((operand->kind == Kind::Pair) != (tree->kind == Kind::Piecewise))
         return llvm::createStringError("symbolic function '" + name + "' and its operands do not go together");
     return tree;

@@ -43,7 +43,7 @@ static void extremeValueRule(Derivation &derivation) {
   SmallVector<int64_t> kept = keptShape(derivation), dims;
   Value self = derivation.operand("self");
   for (auto [dim, size] : llvm::enumerate(kept))
-    // A reduced dim of one element is not summed over, which changes nothing.
+    // The sum over a dim of one element is that element, so such a dim is left out.
     if (size != shapeOf(self)[dim])
       dims.push_back(dim);
   Value gradient = math.reshape(derivation.gradient(), kept);
@@ -86,7 +86,7 @@ template <bool IsDeviation> static void varianceRule(Derivation &derivation) {
   Value mean = math.scalar("aten.div.Scalar", math.sum(self, dims, /*keeps=*/true), static_cast<double>(count));
   Value slope = math.mul(math.sub(self, mean), (IsDeviation ? 1 : 2) / divisor);
   if (IsDeviation) {
-    // Where the deviation is zero, so is the slope.
+    // Where the deviation is zero, so is the gradient.
     Value isZero = math.compare("aten.eq.Scalar", derivation.result(), 0);
     gradient = math.dropWhere(isZero, math.div(gradient, derivation.result()));
   }

@@ -112,8 +112,8 @@ void EntryBinder::addEntry(size_t index) {
     matchEntry(context, nested, match);
     checkParameterEntry(entry, styles.back(), match);
   }
-  // An override must match a strict subset of what the other entry matches as written, so this is kept as it was
-  // written.
+  // An override must match a strict subset of what the paths of the other entry match, so all of their matches are
+  // kept.
   asWritten.push_back(match);
   dropWithoutParameters(entry, styles.back(), match);
   claimAll(index, styles.back(), match);

@@ -21,8 +21,8 @@ constexpr std::chrono::milliseconds watchEvery{100}, askEvery{5};
 /// A thread that watches over a rank, which may be busy or stuck.
 class Watcher {
 public:
-  Watcher(StoreWorld &world, const StorePlace &place, const RankOptions &options)
-      : world(world), place(place), options(options), thread([this] { watch(); }) {}
+  Watcher(StoreWorld &world, const StoreMember &member, const RankOptions &options)
+      : world(world), member(member), options(options), thread([this] { watch(); }) {}
   ~Watcher() {
     {
       std::lock_guard lock(mutex);
@@ -36,7 +36,7 @@ private:
   void watch() {
     std::unique_lock lock(mutex);
     while (!changed.wait_for(lock, watchEvery, [&] { return ending; })) {
-      if (Status reason = place.interruption ? place.interruption() : Status(); !reason.ok())
+      if (Status reason = member.interruption ? member.interruption() : Status(); !reason.ok())
         world.abort(reason);
       Status cause = world.failure();
       if (cause.ok())
@@ -44,13 +44,13 @@ private:
       since = since ? since : Clock::now();
       if (options.onStuck && !reported && Clock::now() > *since + options.timeout) {
         reported = true;
-        options.onStuck(cause, std::span(&place.rank, 1));
+        options.onStuck(cause, std::span(&member.rank, 1));
       }
     }
   }
 
   StoreWorld &world;
-  const StorePlace &place;
+  const StoreMember &member;
   const RankOptions &options;
   std::mutex mutex;
   std::condition_variable changed;
@@ -75,19 +75,19 @@ void leaveTogether(StoreWorld &world, std::chrono::milliseconds limit) {
 
 } // namespace
 
-Status meshplan::runStore(KeyValueStore &store, const StorePlace &place, const RankOptions &options,
+Status meshplan::runStore(KeyValueStore &store, const StoreMember &member, const RankOptions &options,
                           const RankBody &body) {
-  StoreWorld world(store, place, options.timeout);
+  StoreWorld world(store, member, options.timeout);
   Status result;
   {
     // The watcher lives only while the body runs: a rank that waits for others is not stuck.
-    Watcher watcher(world, place, options);
+    Watcher watcher(world, member, options);
     result = runRank(world, options, body);
   }
   bool failed = !result.ok() || !world.failureNow().ok();
   // The store ends with its host, so the host waits for ranks that are still working. Another rank that has succeeded
   // may leave, since what it posted stays in the store.
-  std::chrono::milliseconds forHost = place.isHost ? options.timeout + grace : std::chrono::milliseconds(0);
+  std::chrono::milliseconds forHost = member.isHost ? options.timeout + grace : std::chrono::milliseconds(0);
   leaveTogether(world, failed ? std::min(grace, options.timeout) : forHost);
   return result;
 }

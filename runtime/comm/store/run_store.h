@@ -12,7 +12,7 @@
 
 namespace meshplan {
 
-struct StorePlace {
+struct StoreMember {
   std::string run; ///< prefix of this run's keys; unique in the store
   int64_t rank = 0, size = 1;
   bool isHost = false; ///< this process hosts the store, which ends with it
@@ -24,7 +24,7 @@ struct StorePlace {
 /// Runs `body` on the calling thread and returns its result. After a failure it returns when all ranks have heard of
 /// it, or after 2 s, because a launcher may kill the other ranks at the first exit status, before they have reported.
 /// The host of the store waits for all ranks.
-Status runStore(KeyValueStore &store, const StorePlace &place, const RankOptions &options, const RankBody &body);
+Status runStore(KeyValueStore &store, const StoreMember &member, const RankOptions &options, const RankBody &body);
 
 } // namespace meshplan
 

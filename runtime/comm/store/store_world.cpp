@@ -76,7 +76,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::microseconds shortestRest{50}, longestRest{5000};
 
 /// The keys and participants of one collective in the store.
-struct Place {
+struct Meeting {
   std::string key;
   std::string group;          ///< name
   Participants participants;  ///< indices in the group
@@ -94,8 +94,8 @@ struct Place {
 
 class StorePending final : public PendingCollective {
 public:
-  StorePending(StoreWorld &world, Place place, Collective collective, std::string what)
-      : world(world), store(world.keyValueStore()), place(std::move(place)), collective(std::move(collective)),
+  StorePending(StoreWorld &world, Meeting meeting, Collective collective, std::string what)
+      : world(world), store(world.keyValueStore()), meeting(std::move(meeting)), collective(std::move(collective)),
         what(std::move(what)) {}
   ~StorePending() override;
 
@@ -110,7 +110,7 @@ private:
 
   StoreWorld &world;
   KeyValueStore &store;
-  Place place;
+  Meeting meeting;
   Collective collective;
   std::string what; // "rank 0: all-reduce 12 on 'tp'"
   bool settled = false;
@@ -125,9 +125,9 @@ StorePending::~StorePending() {
 
 std::vector<int64_t> StorePending::missing() {
   std::vector<int64_t> absent;
-  for (size_t slot = 0; slot < place.ranks.size() && !settled; ++slot)
-    if (auto there = store.has({place.keyOf(slot)}); !there || !*there)
-      absent.push_back(place.ranks[slot]);
+  for (size_t slot = 0; slot < meeting.ranks.size() && !settled; ++slot)
+    if (auto there = store.has({meeting.keyOf(slot)}); !there || !*there)
+      absent.push_back(meeting.ranks[slot]);
   return absent;
 }
 
@@ -149,7 +149,7 @@ Status StorePending::wait(std::chrono::milliseconds limit) {
 
 Status StorePending::waitForPeers(std::chrono::milliseconds limit) {
   Clock::time_point deadline = Clock::now() + limit;
-  std::vector<std::string> keys = place.keys();
+  std::vector<std::string> keys = meeting.keys();
   // Exponential backoff: short collectives end fast, and long waits do not load the store.
   for (auto rest = shortestRest;; rest = std::min(longestRest, rest * 2)) {
     auto there = store.has(keys);
@@ -173,29 +173,29 @@ Status StorePending::waitForPeers(std::chrono::milliseconds limit) {
 /// All ranks have started: compares their parts and computes this rank's output.
 Status StorePending::take() {
   std::vector<Posted> parts;
-  for (size_t slot = 0; slot < place.ranks.size(); ++slot) {
-    MESHPLAN_ASSIGN_OR_RETURN(Posted part, readPosted(store, place.keyOf(slot)));
+  for (size_t slot = 0; slot < meeting.ranks.size(); ++slot) {
+    MESHPLAN_ASSIGN_OR_RETURN(Posted part, readPosted(store, meeting.keyOf(slot)));
     parts.push_back(std::move(part));
   }
   std::vector<Participant> participants;
   for (size_t slot = 0; slot < parts.size(); ++slot)
-    participants.push_back({place.ranks[slot], place.participants.indices[slot], &parts[slot].collective});
-  if (Status status = checkAgreement(participants, place.group); !status.ok())
+    participants.push_back({meeting.ranks[slot], meeting.participants.indices[slot], &parts[slot].collective});
+  if (Status status = checkAgreement(participants, meeting.group); !status.ok())
     return status.withContext("the ranks disagree");
-  takeOutput(collective, place.ownIndex, parts, place.participants.indices);
+  takeOutput(collective, meeting.ownIndex, parts, meeting.participants.indices);
   return leave(parts);
 }
 
 /// Counts the ranks that have read all parts; the last one removes them.
 Status StorePending::leave(std::span<const Posted> parts) {
   // The store is shared by the whole run, so posts must not accumulate over thousands of steps.
-  std::string counter = place.key + "/left";
+  std::string counter = meeting.key + "/left";
   MESHPLAN_ASSIGN_OR_RETURN(int64_t left, store.add(counter, 1));
-  if (left < static_cast<int64_t>(place.ranks.size()))
+  if (left < static_cast<int64_t>(meeting.ranks.size()))
     return Status();
   // No rank reads them after it has added to the counter, so the last one may remove all parts.
   for (size_t slot = 0; slot < parts.size(); ++slot)
-    MESHPLAN_RETURN_IF_ERROR(removePosted(store, place.keyOf(slot), parts[slot]));
+    MESHPLAN_RETURN_IF_ERROR(removePosted(store, meeting.keyOf(slot), parts[slot]));
   return store.remove(counter);
 }
 
@@ -205,18 +205,18 @@ Expected<Pending> StoreGroup::start(Collective collective) {
   std::string what = "rank " + std::to_string(ranks()[index()]) + ": " + describe(collective, name());
   if (Status cause = world.failure(); !cause.ok())
     return abortedFailure(what, {}, cause);
-  Place place{.group = name(), .participants = participantsOf(collective, size(), index()), .ownIndex = index()};
-  auto [first, second] = place.participants.pair;
-  int64_t number = started[place.participants.pair]++;
+  Meeting meeting{.group = name(), .participants = participantsOf(collective, size(), index()), .ownIndex = index()};
+  auto [first, second] = meeting.participants.pair;
+  int64_t number = started[meeting.participants.pair]++;
   // The same key on every rank, because all start the collectives of a group in the same order.
-  place.key = key + "/" + std::to_string(first) + "/" + std::to_string(second) + "/" + std::to_string(number);
-  for (int64_t member : place.participants.indices)
-    place.ranks.push_back(ranks()[member]);
+  meeting.key = key + "/" + std::to_string(first) + "/" + std::to_string(second) + "/" + std::to_string(number);
+  for (int64_t member : meeting.participants.indices)
+    meeting.ranks.push_back(ranks()[member]);
   // Posted at the start, so that peers can finish even if this rank computes before its wait.
-  if (Status status = post(world.keyValueStore(), place.keyOf(place.participants.slot), collective, index());
+  if (Status status = post(world.keyValueStore(), meeting.keyOf(meeting.participants.slot), collective, index());
       !status.ok()) {
     world.abort(status.withContext(what));
     return status.withContext(what);
   }
-  return Pending(std::make_unique<StorePending>(world, std::move(place), std::move(collective), std::move(what)));
+  return Pending(std::make_unique<StorePending>(world, std::move(meeting), std::move(collective), std::move(what)));
 }

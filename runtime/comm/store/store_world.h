@@ -13,11 +13,11 @@ namespace meshplan {
 
 class StoreWorld final : public World {
 public:
-  StoreWorld(KeyValueStore &store, const StorePlace &place, std::chrono::milliseconds timeout)
-      : store(store), place(place), limit(timeout) {}
+  StoreWorld(KeyValueStore &store, const StoreMember &member, std::chrono::milliseconds timeout)
+      : store(store), member(member), limit(timeout) {}
 
-  int64_t rank() const override { return place.rank; }
-  int64_t size() const override { return place.size; }
+  int64_t rank() const override { return member.rank; }
+  int64_t size() const override { return member.size; }
   std::chrono::milliseconds timeout() const override { return limit; }
   void abort(Status cause) override;
   /// Queries the store only from time to time.
@@ -26,7 +26,7 @@ public:
   // For groups and the end of the run.
 
   KeyValueStore &keyValueStore() { return store; }
-  std::string keyOf(const std::string &name) const { return place.run + "/" + name; }
+  std::string keyOf(const std::string &name) const { return member.run + "/" + name; }
   /// As failure, but queries the store now.
   Status failureNow();
 
@@ -34,7 +34,7 @@ private:
   Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) override;
 
   KeyValueStore &store;
-  StorePlace place;
+  StoreMember member;
   std::chrono::milliseconds limit;
   GroupNames groupNames;
 

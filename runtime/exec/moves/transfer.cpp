@@ -36,8 +36,8 @@ Expected<Tensor> meshplan::flatten(const Tensor &tensor) {
 
 Status meshplan::copyRun(const Tensor &from, int64_t source, const Tensor &into, int64_t target, int64_t count) {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor run, narrow(from, 0, source, count));
-  MESHPLAN_ASSIGN_OR_RETURN(Tensor place, narrow(into, 0, target, count));
-  return copyElements(run, place);
+  MESHPLAN_ASSIGN_OR_RETURN(Tensor overwritten, narrow(into, 0, target, count));
+  return copyElements(run, overwritten);
 }
 
 Status meshplan::packRun(const Tensor &from, Range run, const Tensor &into, int64_t target) {

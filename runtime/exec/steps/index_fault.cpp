@@ -13,7 +13,7 @@ using namespace meshplan;
 
 /// The row-major position of the faulty index in the rank's shard of an input: known if the input itself was read, or
 /// if the index occurs there only once.
-static std::optional<int64_t> placeIn(const IndexFault &fault, int input, std::span<const Tensor> values) {
+static std::optional<int64_t> elementOf(const IndexFault &fault, int input, std::span<const Tensor> values) {
   if (!values[input].defined())
     return std::nullopt;
   if (fault.value == input) {
@@ -22,8 +22,8 @@ static std::optional<int64_t> placeIn(const IndexFault &fault, int input, std::s
   }
   // The operators in between may have moved the elements, so the position where the fault occurred says nothing about
   // the input. A number that occurs only once does.
-  auto place = onlyPlaceOf(values[input], fault.index);
-  return place ? *place : std::nullopt;
+  auto element = onlyIndexOf(values[input], fault.index);
+  return element ? *element : std::nullopt;
 }
 
 IndexFaultText meshplan::describeIndexFault(const IndexFault &fault, const RankView &view,
@@ -33,8 +33,8 @@ IndexFaultText meshplan::describeIndexFault(const IndexFault &fault, const RankV
   const artifact::Port *input = inputSourceOf(view.program(), fault.value);
   std::string name = input ? "input '" + input->name()->str() + "'" : "";
   if (input)
-    if (std::optional<int64_t> place = placeIn(fault, input->value(), values))
-      return {number + shapeText(view.globalPosition(input->value(), *place)) + " of " + name + range, true};
+    if (std::optional<int64_t> element = elementOf(fault, input->value(), values))
+      return {number + shapeText(view.globalPosition(input->value(), *element)) + " of " + name + range, true};
   std::string read = "the " + describe(values[fault.value]) + " that this rank reads";
   return {number + shapeText(fault.position) + " of " + read + (input ? ", which is of " + name + "," : "") + range,
           input != nullptr};

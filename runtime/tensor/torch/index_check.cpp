@@ -122,14 +122,14 @@ int64_t IndexCheck::sizeFor(size_t which, std::span<const Tensor> values) const 
   if (rule->bound == Bound::elements)
     return values[sized].elementCount();
   // `rows` is the first dim.
-  int64_t place = 0;
+  int64_t indexed = 0;
   if (rule->bound == Bound::classes)
-    place = std::min<int64_t>(dims - 1, 1);
+    indexed = std::min<int64_t>(dims - 1, 1);
   if (rule->bound == Bound::dim)
-    place = dim < 0 ? dim + dims : dim;
+    indexed = dim < 0 ? dim + dims : dim;
   if (rule->bound == Bound::each)
-    place = static_cast<int64_t>(which);
-  return place >= 0 && place < dims ? shape[place] : -1;
+    indexed = static_cast<int64_t>(which);
+  return indexed >= 0 && indexed < dims ? shape[indexed] : -1;
 }
 
 static std::vector<int64_t> firstPosition(const at::Tensor &tensor) {

@@ -78,7 +78,7 @@ private:
   }
 
   /// The tensor without autograd history; a leaf to record if its gradient is requested.
-  at::Tensor replaced(const at::Tensor &tensor, Wanted place, std::vector<at::Tensor> &leaves) const;
+  at::Tensor replaced(const at::Tensor &tensor, Wanted operand, std::vector<at::Tensor> &leaves) const;
 
   /// Replaces the tensors on the stack by ones without autograd history, and returns the leaves.
   std::vector<at::Tensor> replaceTensors();
@@ -97,13 +97,13 @@ private:
   torch::jit::Stack stack;
 };
 
-at::Tensor VjpCall::replaced(const at::Tensor &tensor, Wanted place, std::vector<at::Tensor> &leaves) const {
+at::Tensor VjpCall::replaced(const at::Tensor &tensor, Wanted operand, std::vector<at::Tensor> &leaves) const {
   if (!tensor.defined())
     return tensor;
   // Tensors of inference mode cannot be recorded, and the operator must not write to its arguments again.
-  bool copied = tensor.is_inference() || isWritten(base.schema().arguments()[place.position]);
+  bool copied = tensor.is_inference() || isWritten(base.schema().arguments()[operand.position]);
   at::Tensor result = sound(copied ? tensor.clone() : tensor.detach());
-  auto found = std::ranges::find(wanted, place);
+  auto found = std::ranges::find(wanted, operand);
   if (found != wanted.end()) {
     TORCH_CHECK(result.is_floating_point(), "there is no gradient of a tensor of ", result.scalar_type());
     leaves[found - wanted.begin()] = result.requires_grad_(true);
@@ -116,16 +116,16 @@ std::vector<at::Tensor> VjpCall::replaceTensors() {
   for (const auto &slot : arguments.values)
     stack[slot.position] = replaced(stack[slot.position].toTensor(), {slot.position}, leaves);
   for (const auto &slot : arguments.lists) {
-    auto placeOf = [&](size_t index) { return Wanted{slot.position, static_cast<int64_t>(index)}; };
+    auto positionOf = [&](size_t index) { return Wanted{slot.position, static_cast<int64_t>(index)}; };
     if (slot.elementsAreOptional) {
       auto list = stack[slot.position].to<c10::List<std::optional<at::Tensor>>>();
       for (size_t i = 0; i < list.size(); ++i)
         if (std::optional<at::Tensor> tensor = list.get(i))
-          list.set(i, replaced(*tensor, placeOf(i), leaves));
+          list.set(i, replaced(*tensor, positionOf(i), leaves));
     } else {
       auto list = stack[slot.position].toTensorList();
       for (size_t i = 0; i < list.size(); ++i)
-        list.set(i, replaced(list.get(i), placeOf(i), leaves));
+        list.set(i, replaced(list.get(i), positionOf(i), leaves));
     }
   }
   for (const at::Tensor &leaf : leaves)
@@ -254,10 +254,10 @@ Expected<std::unique_ptr<OperatorCall>> meshplan::prepareVjp(c10::OperatorHandle
   trainRecurrent(base.schema(), bound);
   std::vector<Wanted> wanted;
   for (const std::string &name : own.of) {
-    MESHPLAN_ASSIGN_OR_RETURN(Wanted place, findWanted(target, base.schema(), bound, name));
-    if (std::ranges::find(wanted, place) != wanted.end())
+    MESHPLAN_ASSIGN_OR_RETURN(Wanted operand, findWanted(target, base.schema(), bound, name));
+    if (std::ranges::find(wanted, operand) != wanted.end())
       return Status::error(StatusCode::invalid, target, ": argument 'of' names '", name, "' twice");
-    wanted.push_back(place);
+    wanted.push_back(operand);
   }
   if (outputs.size() != wanted.size())
     return Status::error(StatusCode::invalid, target, " has ", wanted.size(), " results, the schedule expects ",

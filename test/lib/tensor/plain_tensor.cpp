@@ -223,7 +223,7 @@ Expected<NonfiniteElements> meshplan::nonfiniteIn(const Tensor &tensor, bool inf
   return result;
 }
 
-Expected<std::optional<int64_t>> meshplan::onlyPlaceOf(const Tensor &tensor, int64_t number) {
+Expected<std::optional<int64_t>> meshplan::onlyIndexOf(const Tensor &tensor, int64_t number) {
   std::optional<int64_t> result;
   int64_t place = 0, count = 0;
   auto size = static_cast<size_t>(dtypeSize(tensor.dtype()));

@@ -92,8 +92,8 @@ TEST_F(DurableFolders, AFolderThatAppearsWhenComplete) {
   ASSERT_TRUE(made.ok()) << made.status().message();
   for (const char *path : {"a", "a/b"})
     EXPECT_TRUE(isDurable(folder / path)) << path;
-  writeText(made->place() + "/x", "1");
-  const std::string place = std::filesystem::canonical(made->place());
+  writeText(made->temporaryPath() + "/x", "1");
+  const std::string place = std::filesystem::canonical(made->temporaryPath());
   ASSERT_TRUE(made->commit().ok());
   EXPECT_TRUE(isDurable(folder / "a/b/out"));
   EXPECT_THAT(flushes, testing::Contains(testing::Pair(place, ElementsAre("x")))) << "before it has its name";

@@ -153,7 +153,7 @@ TEST_F(DatasetTest, BadData) {
   const std::string none = "cannot open '" + folder / "none" + "': No such file or directory, and ";
   EXPECT_EQ(error({folder / "none"}, inputs(2)),
             none + "there are no token files '" + folder / "none.bin" + "' and '" + folder / "none.idx" + "'");
-  EXPECT_EQ(error({folder / "none"}, inputs(2), {.tokens = {{"input_ids", TokenPlace::same}}}),
+  EXPECT_EQ(error({folder / "none"}, inputs(2), {.tokens = {{"input_ids", TokenOffset::same}}}),
             none + "there are no token files '" + folder / "none.bin" + "' and '" + folder / "none.idx" + "'")
       << "not that the option does nothing";
   writeText(folder / "none.bin", "12");
@@ -166,9 +166,9 @@ TEST_F(DatasetTest, BadData) {
 TEST_F(DatasetTest, OptionsThatDoNothing) {
   std::string path = write("d.safetensors", 3);
   writeText(folder / "t.bin", bytesOf(counting<uint16_t>(8)));
-  EXPECT_EQ(error({path}, inputs(2), {.tokens = {{"input_ids", TokenPlace::same}}}),
+  EXPECT_EQ(error({path}, inputs(2), {.tokens = {{"input_ids", TokenOffset::same}}}),
             "--tokens input_ids=same: there are no token files in the data; help: leave the option out");
-  EXPECT_EQ(error({folder / "t.bin"}, inputs(2), {.tokens = {{"labels", TokenPlace::next}}}),
+  EXPECT_EQ(error({folder / "t.bin"}, inputs(2), {.tokens = {{"labels", TokenOffset::next}}}),
             "--tokens labels=next: the program has no input 'labels'; it has 'input_ids'");
 }
 
@@ -208,17 +208,17 @@ TEST_F(DatasetTest, ARunDoesNotGoOnWithOtherData) {
 
 TEST_F(DatasetTest, OtherLabelsAreAnotherFingerprint) {
   writeText(folder / "t.bin", bytesOf(counting<uint16_t>(8)));
-  auto openTokens = [&](TokenPlace place) {
+  auto openTokens = [&](TokenOffset offset) {
     std::vector<DataInput> both = {{"input_ids", DType::i64, {2, 2}}, {"labels", DType::i64, {2, 2}}};
-    auto dataset = Dataset::open(Words{folder / "t.bin"}, both, {.tokens = {{"labels", place}}});
+    auto dataset = Dataset::open(Words{folder / "t.bin"}, both, {.tokens = {{"labels", offset}}});
     EXPECT_TRUE(dataset.ok()) << dataset.status().message();
     return *dataset;
   };
-  DataState saved = openTokens(TokenPlace::same)->stateAt(0);
-  EXPECT_TRUE(openTokens(TokenPlace::same)->checkResume(saved).ok());
+  DataState saved = openTokens(TokenOffset::same)->stateAt(0);
+  EXPECT_TRUE(openTokens(TokenOffset::same)->checkResume(saved).ok());
   saved.samples = 3;
   EXPECT_EQ(
-      openTokens(TokenPlace::next)->checkResume(saved).message(),
+      openTokens(TokenOffset::next)->checkResume(saved).message(),
       "the data differs from that of the saved run: it has 't.bin: 16 bytes, 8 tokens of u16, 3 samples of 2: "
       "input_ids "
       "same, labels next', the saved run has 't.bin: 16 bytes, 8 tokens of u16, 4 samples of 2: input_ids same, labels "

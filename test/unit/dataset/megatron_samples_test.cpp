@@ -28,8 +28,8 @@ TEST_P(MegatronSamples, AreThoseOfGptDataset) {
   constexpr int64_t length = 16;
   const std::string dtype = GetParam();
   std::vector<SampleField> fields = {{"tokens", DType::i64, {length}}, {"labels", DType::i64, {length}}};
-  TokenPlaces places = {{"tokens", TokenPlace::same}, {"labels", TokenPlace::next}};
-  Expected<SampleSourcePointer> source = openTokenSamples(*findTokenFiles(fixture(dtype)), fields, places);
+  TokenOffsets offsets = {{"tokens", TokenOffset::same}, {"labels", TokenOffset::next}};
+  Expected<SampleSourcePointer> source = openTokenSamples(*findTokenFiles(fixture(dtype)), fields, offsets);
   Expected<TensorSource> file = TensorSource::open(fixture("expected.safetensors"));
   ASSERT_TRUE(source.ok() && file.ok()) << source.status().message() << file.status().message();
   for (size_t field = 0; field < fields.size(); ++field) {

@@ -12,21 +12,21 @@ using testing::ElementsAre;
 class TokenSamples : public testing::Test {
 protected:
   Expected<SampleSourcePointer> tryOpen(const std::string &name, const std::vector<SampleField> &fields,
-                                        const TokenPlaces &places) {
+                                        const TokenOffsets &offsets) {
     std::optional<TokenFiles> files = findTokenFiles(name);
     EXPECT_TRUE(files) << name;
-    return openTokenSamples(*files, fields, places);
+    return openTokenSamples(*files, fields, offsets);
   }
 
   SampleSourcePointer open(const std::string &name, const std::vector<SampleField> &fields,
-                           const TokenPlaces &places = {}) {
-    Expected<SampleSourcePointer> source = tryOpen(name, fields, places);
+                           const TokenOffsets &offsets = {}) {
+    Expected<SampleSourcePointer> source = tryOpen(name, fields, offsets);
     EXPECT_TRUE(source.ok()) << source.status().message();
     return source ? *std::move(source) : nullptr;
   }
 
-  std::string error(const std::string &name, const std::vector<SampleField> &fields, const TokenPlaces &places = {}) {
-    return errorOf(tryOpen(name, fields, places));
+  std::string error(const std::string &name, const std::vector<SampleField> &fields, const TokenOffsets &offsets = {}) {
+    return errorOf(tryOpen(name, fields, offsets));
   }
 
   /// PREFIX.bin and PREFIX.idx with the tokens 0, 1, ...
@@ -39,7 +39,7 @@ protected:
   TemporaryDirectory folder;
   const std::string bin = folder / "train.bin", prefix = folder / "text_document";
   const SampleField ids{"input_ids", DType::i64, {4}}, labels{"labels", DType::i64, {4}};
-  const TokenPlaces same = {{"labels", TokenPlace::same}}, next = {{"labels", TokenPlace::next}};
+  const TokenOffsets same = {{"labels", TokenOffset::same}}, next = {{"labels", TokenOffset::next}};
 };
 
 TEST_F(TokenSamples, OfNanoGpt) {
@@ -132,9 +132,9 @@ TEST_F(TokenSamples, WhatInputsTakeMustBeCertain) {
                   "model reads, or for labels that it shifts itself, as those of Hugging Face do, --tokens labels=next "
                   "for labels that are the token after each, or give its tensors in a safetensors file");
   const SampleField idx{"idx", DType::i64, {4}}, targets{"targets", DType::i64, {4}};
-  EXPECT_THAT(error(bin, {idx, targets}, {{"targets", TokenPlace::next}}), testing::HasSubstr("input 'idx' takes"));
+  EXPECT_THAT(error(bin, {idx, targets}, {{"targets", TokenOffset::next}}), testing::HasSubstr("input 'idx' takes"));
   EXPECT_THAT(readSample(*open(bin, {idx}), 0, 0, 4), ElementsAre(0, 1, 2, 3));
-  SampleSourcePointer both = open(bin, {targets, idx}, {{"targets", TokenPlace::next}, {"idx", TokenPlace::same}});
+  SampleSourcePointer both = open(bin, {targets, idx}, {{"targets", TokenOffset::next}, {"idx", TokenOffset::same}});
   EXPECT_THAT(readSample(*both, 0, 0, 4), ElementsAre(1, 2, 3, 4));
 }
 
@@ -183,15 +183,15 @@ TEST_F(TokenSamples, FilesOfLlmC) {
   }
 }
 
-TEST(TokenPlaces, Words) {
-  Expected<TokenPlaces> places = parseTokenPlaces(std::vector<std::string>{"labels=next", "a=b=same"});
-  ASSERT_TRUE(places.ok());
-  EXPECT_EQ(places->at("labels"), TokenPlace::next);
-  EXPECT_EQ(places->at("a=b"), TokenPlace::same);
+TEST(TokenOffsets, Words) {
+  Expected<TokenOffsets> offsets = parseTokenOffsets(std::vector<std::string>{"labels=next", "a=b=same"});
+  ASSERT_TRUE(offsets.ok());
+  EXPECT_EQ(offsets->at("labels"), TokenOffset::next);
+  EXPECT_EQ(offsets->at("a=b"), TokenOffset::same);
   for (const char *word : {"labels", "labels=", "=same", "labels=last", ""})
-    EXPECT_EQ(errorOf(parseTokenPlaces(std::vector<std::string>{word})),
+    EXPECT_EQ(errorOf(parseTokenOffsets(std::vector<std::string>{word})),
               std::string("--tokens ") + word + ": INPUT=same or INPUT=next required");
-  EXPECT_EQ(errorOf(parseTokenPlaces(std::vector<std::string>{"x=same", "x=next"})),
+  EXPECT_EQ(errorOf(parseTokenOffsets(std::vector<std::string>{"x=same", "x=next"})),
             "--tokens x=next: there are two for this input");
 }
 

@@ -65,7 +65,7 @@ TEST_F(DatasetWalk, RanksHaveTheirRowsAndColumns) {
   ASSERT_TRUE(artifact.ok()) << artifact.status().message();
   const artifact::Program &program = *artifact->schedule().programs()->Get(0);
   auto dataset = Dataset::open(std::vector<std::string>{folder / "d.bin"}, inputsOf(program),
-                               {.shuffles = false, .tokens = {{"labels", TokenPlace::next}}});
+                               {.shuffles = false, .tokens = {{"labels", TokenOffset::next}}});
   ASSERT_TRUE(dataset.ok()) << dataset.status().message();
   auto statuses = runThreads(4, {.timeout = std::chrono::seconds(20), .onStuck = nullptr},
                              [&](World &world) { return runRank(*artifact, *dataset, world); });

@@ -47,7 +47,7 @@ TEST(RankViewTest, PlacesAmongTheHoldersOfAPart) {
     std::map<std::string, int64_t> seen;
     for (int64_t rank = 0; rank < loaded.worldSize(); ++rank) {
       std::string part = testing::PrintToString(loaded.view(rank).slices(value));
-      EXPECT_EQ(loaded.view(rank).placeAmongHolders(value), seen[part]++) << "value " << value << ", rank " << rank;
+      EXPECT_EQ(loaded.view(rank).indexAmongHolders(value), seen[part]++) << "value " << value << ", rank " << rank;
     }
     for (const auto &[part, holders] : seen)
       EXPECT_EQ(loaded.view(0).holders(value), holders) << "value " << value;

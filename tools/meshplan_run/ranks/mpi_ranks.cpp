@@ -35,10 +35,10 @@ int meshplan::runMpiRank(const RunOptions &options, const Placement &placement, 
   // A single process has no others to tell, and the user knows the launcher's number of the rank.
   if (!agreed.ok() && process.size() == 1)
     return reportError(withRank(agreed, placement.rank));
-  ProcessCoordinates place{process.rank(), process.size(), placement.localRank.value_or(process.localRank()),
-                           process.localSize()};
+  ProcessCoordinates coordinates{process.rank(), process.size(), placement.localRank.value_or(process.localRank()),
+                                 process.localSize()};
   auto runner = [&](const RankOptions &rankOptions, const RankBody &body) { return process.run(rankOptions, body); };
-  return ProcessRank(place, timeoutOf(options)).runAll(runner, [&](Ranks &own) -> Status {
+  return ProcessRank(coordinates, timeoutOf(options)).runAll(runner, [&](Ranks &own) -> Status {
     MESHPLAN_RETURN_IF_ERROR(agreed);
     return command(own);
   });

@@ -7,7 +7,7 @@
 
 using namespace meshplan;
 
-ProcessRank::ProcessRank(ProcessCoordinates place, std::chrono::milliseconds timeout) : place(place) {
+ProcessRank::ProcessRank(ProcessCoordinates coordinates, std::chrono::milliseconds timeout) : coordinates(coordinates) {
   rankOptions.timeout = timeout;
   rankOptions.onFailure = [this](int64_t, const Status &failure) { report(failure); };
   rankOptions.onStuck = endStuck;
@@ -24,13 +24,13 @@ int ProcessRank::runAll(const ProcessRunner &runner, const Command &command) {
 }
 
 Status ProcessRank::run(int64_t worldSize, const RankBody &body) {
-  MESHPLAN_RETURN_IF_ERROR(checkProcessCount(place.size, worldSize));
+  MESHPLAN_RETURN_IF_ERROR(checkProcessCount(coordinates.size, worldSize));
   return body(*world);
 }
 
-int ProcessRank::computeThreads(int64_t) const { return threadsPerRank(1, static_cast<int>(place.localSize)); }
+int ProcessRank::computeThreads(int64_t) const { return threadsPerRank(1, static_cast<int>(coordinates.localSize)); }
 
 void ProcessRank::report(const Status &failure) {
   reported = true;
-  reportError(withRank(failure, place.rank));
+  reportError(withRank(failure, coordinates.rank));
 }

@@ -19,7 +19,7 @@ using ProcessRunner = std::function<Status(const RankOptions &, const RankBody &
 
 class ProcessRank final : public Ranks {
 public:
-  ProcessRank(ProcessCoordinates place, std::chrono::milliseconds timeout);
+  ProcessRank(ProcessCoordinates coordinates, std::chrono::milliseconds timeout);
 
   /// Runs the whole command as the rank's body, so that any failure in it ends the other ranks. Returns the exit
   /// status.
@@ -27,13 +27,13 @@ public:
 
   Status run(int64_t worldSize, const RankBody &body) override;
   int computeThreads(int64_t worldSize) const override;
-  bool areAllHere() const override { return place.size == 1; }
-  std::optional<int64_t> localRank(int64_t) const override { return place.localRank; }
+  bool areAllHere() const override { return coordinates.size == 1; }
+  std::optional<int64_t> localRank(int64_t) const override { return coordinates.localRank; }
 
 private:
   void report(const Status &failure);
 
-  ProcessCoordinates place;
+  ProcessCoordinates coordinates;
   bool reported = false;
   RankOptions rankOptions;
   World *world = nullptr;

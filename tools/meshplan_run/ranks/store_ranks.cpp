@@ -15,11 +15,12 @@ int meshplan::runStoreRank(const RunOptions &options, const Placement &placement
   auto store = openTcpStore({meeting.host, meeting.port}, serves, timeoutOf(options));
   if (!store)
     return reportError(withRank(store.status(), placement.rank));
-  StorePlace place{.run = meeting.run, .rank = placement.rank, .size = placement.size.value_or(1), .isHost = serves};
-  place.interruption = [rank = placement.rank] { return takeEndingSignal(rank); };
-  ProcessRank rank({place.rank, place.size, placement.localRank, placement.localSize.value_or(1)}, timeoutOf(options));
+  StoreMember member{.run = meeting.run, .rank = placement.rank, .size = placement.size.value_or(1), .isHost = serves};
+  member.interruption = [rank = placement.rank] { return takeEndingSignal(rank); };
+  ProcessRank rank({member.rank, member.size, placement.localRank, placement.localSize.value_or(1)},
+                   timeoutOf(options));
   auto runner = [&](const RankOptions &rankOptions, const RankBody &body) {
-    return runStore(**store, place, rankOptions, body);
+    return runStore(**store, member, rankOptions, body);
   };
   return rank.runAll(runner, command);
 }

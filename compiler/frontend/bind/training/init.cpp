@@ -1,8 +1,7 @@
 //===- init.cpp - the init entry of each parameter ---------------------------===//
 //
-// As with styles (bind/claims.h), the entry that names fewest parameters gives a parameter its values, and it must say
-// so with `override`. Unlike there, every parameter must have an entry: without weights there is nothing to fall back
-// on.
+// As with styles (bind/claims.h), a parameter gets its values from the entry that names the fewest parameters, which
+// must be marked `override`. Unlike there, every parameter must have an entry, because no weights are loaded.
 //
 // Example: `init { **.weight normal 0.02; override lm_head.weight normal 0.01; rest zeros }`.
 //
@@ -63,7 +62,7 @@ void InitBinder::bindEntry(const InitEntry &entry) {
     bound.text += (bound.text.empty() ? "" : " ") + operand.text;
 }
 
-/// Gives each parameter to the entry that names least.
+/// Gives each parameter to the entry that names the fewest.
 void InitBinder::settle() {
   ClaimMap claims;
   std::vector<EntryMatch> matches;

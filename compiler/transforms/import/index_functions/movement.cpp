@@ -151,7 +151,8 @@ std::optional<MovedRead> meshplan::readThroughMovement(ExprBuilder &builder, Val
     return std::nullopt;
   CallView view = CallView::of(call);
   std::optional<unsigned> self = view.getOperand("self");
-  // The code below takes self for operand 0. view_as and expand_as have another operand, which they do not read.
+  // The code below takes operand 0 as self. view_as and expand_as have another operand, of which only the shape
+  // matters.
   if (self != 0u)
     return std::nullopt;
   Movement movement{builder, view, view.operands[0].getShape(), view.results[0].getShape(), indices};

@@ -53,13 +53,13 @@ public:
   }
 
   /// Adds an element that was kept before, in the order of `elements`. A complete heap is valid without sorting.
-  void resume(Number value, int64_t place) { kept.push_back({value, place}); }
+  void resume(Number value, int64_t index) { kept.push_back({value, index}); }
 
-  void add(Number value, int64_t place) {
+  void add(Number value, int64_t index) {
     // Most elements are not among the k largest, and are rejected by one comparison with the smallest kept one.
-    if (kept.size() == count && !order({value, place}, kept.front()))
+    if (kept.size() == count && !order({value, index}, kept.front()))
       return;
-    kept.push_back({value, place});
+    kept.push_back({value, index});
     if (kept.size() == count)
       std::make_heap(kept.begin(), kept.end(), order);
     if (kept.size() <= count)
@@ -92,15 +92,15 @@ static void selectRow(const Step &step, const Number *row, const Number *before,
   Selection<Number> selection(step.k, step.largest);
   for (int64_t index = 0; index < std::min(step.k, step.begin); ++index)
     selection.resume(before[index], placesBefore[index]);
-  for (int64_t place = step.begin; place < step.end; ++place)
-    selection.add(row[step.first + place - step.begin], place);
+  for (int64_t position = step.begin; position < step.end; ++position)
+    selection.add(row[step.first + position - step.begin], position);
   if (step.end == step.size)
     // Only after the last run. Between ranks the elements are passed on in heap order.
     selection.sort();
   int64_t index = 0;
-  for (const auto &[value, place] : selection.elements()) {
+  for (const auto &[value, position] : selection.elements()) {
     values[index] = value;
-    indices[index++] = place;
+    indices[index++] = position;
   }
 }
 
@@ -112,12 +112,12 @@ static void selectRows(const Step &step, const at::Tensor &self, const at::Tenso
     const auto *old = before.defined() ? before.const_data_ptr<scalar_t>() : nullptr;
     const auto *oldPlaces = before.defined() ? placesBefore.const_data_ptr<int64_t>() : nullptr;
     auto *value = values.data_ptr<scalar_t>();
-    auto *place = indices.data_ptr<int64_t>();
+    auto *index = indices.data_ptr<int64_t>();
     // Short rows are grouped, so that a thread has enough work.
     at::parallel_for(0, rows, std::max<int64_t>(1, (1 << 15) / columns), [&](int64_t first, int64_t last) {
       for (int64_t row = first; row < last; ++row)
         selectRow<scalar_t>(step, all + row * columns, old ? old + row * step.k : nullptr,
-                            old ? oldPlaces + row * step.k : nullptr, value + row * step.k, place + row * step.k);
+                            old ? oldPlaces + row * step.k : nullptr, value + row * step.k, index + row * step.k);
     });
   });
 }

@@ -107,8 +107,8 @@ Expected<double> meshplan::largestMagnitude(const Tensor &tensor) {
 }
 
 static std::optional<int64_t> firstTrue(const at::Tensor &flat) {
-  at::Tensor places = flat.nonzero();
-  return places.numel() == 0 ? std::nullopt : std::optional(places[0].item<int64_t>());
+  at::Tensor indices = flat.nonzero();
+  return indices.numel() == 0 ? std::nullopt : std::optional(indices[0].item<int64_t>());
 }
 
 Expected<NonfiniteElements> meshplan::nonfiniteIn(const Tensor &tensor, bool infinities) {
@@ -132,10 +132,10 @@ Expected<NonfiniteElements> meshplan::nonfiniteIn(const Tensor &tensor, bool inf
   });
 }
 
-Expected<std::optional<int64_t>> meshplan::onlyPlaceOf(const Tensor &tensor, int64_t number) {
+Expected<std::optional<int64_t>> meshplan::onlyIndexOf(const Tensor &tensor, int64_t number) {
   return guarded([&]() -> Expected<std::optional<int64_t>> {
-    at::Tensor places = unwrap(tensor).flatten().eq(number).nonzero();
-    return places.numel() == 1 ? std::optional(places.item<int64_t>()) : std::nullopt;
+    at::Tensor indices = unwrap(tensor).flatten().eq(number).nonzero();
+    return indices.numel() == 1 ? std::optional(indices.item<int64_t>()) : std::nullopt;
   });
 }
 

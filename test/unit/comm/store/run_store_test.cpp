@@ -13,15 +13,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Ranks as threads; `options` and `place` are those of all.
+/// Ranks as threads; `options` and `member` are those of all.
 std::vector<Status> run(KeyValueStore &store, int64_t size, const RankOptions &options, const RankBody &body,
-                        StorePlace place = {}) {
+                        StoreMember member = {}) {
   std::vector<Status> statuses(size);
   std::vector<std::thread> threads;
-  place.run = "test";
-  place.size = size;
+  member.run = "test";
+  member.size = size;
   for (int64_t rank = 0; rank < size; ++rank)
-    threads.emplace_back([&, rank, own = place]() mutable {
+    threads.emplace_back([&, rank, own = member]() mutable {
       own.rank = rank;
       statuses[rank] = runStore(store, own, options, body);
     });
@@ -49,15 +49,15 @@ TEST(RunStore, LeavesNothingOfACollectiveBehind) {
 
 TEST(RunStore, AReasonFromOutsideEndsAllRanks) {
   MapStore store;
-  StorePlace place;
-  place.interruption = [] { return Status(StatusCode::aborted, "told to stop"); };
+  StoreMember member;
+  member.interruption = [] { return Status(StatusCode::aborted, "told to stop"); };
   std::vector<Status> statuses = run(
       store, 2, withTimeout(std::chrono::seconds(60)),
       [](World &world) -> Status {
         for (;;)
           MESHPLAN_RETURN_IF_ERROR(sum(world));
       },
-      place);
+      member);
   for (const Status &status : statuses)
     EXPECT_THAT(status.message(), testing::EndsWith("told to stop"));
 }
@@ -87,8 +87,8 @@ TEST(RunStore, ARankThatWaitsForTheOthersToEndIsNotStuck) {
   std::vector<std::thread> threads;
   for (int64_t rank = 0; rank < 2; ++rank)
     threads.emplace_back([&, rank] {
-      StorePlace place{.run = "test", .rank = rank, .size = 3, .interruption = nullptr};
-      (void)runStore(store, place, options, [](World &world) {
+      StoreMember member{.run = "test", .rank = rank, .size = 3, .interruption = nullptr};
+      (void)runStore(store, member, options, [](World &world) {
         if (world.rank() == 1)
           std::this_thread::sleep_for(std::chrono::milliseconds(500));
         return Status(StatusCode::invalid, "the loss is not a number");
@@ -114,8 +114,8 @@ TEST(RunStore, TheHostOfTheStoreStaysForTheOthers) {
   MapStore store;
   std::atomic<bool> done = false;
   std::thread other;
-  StorePlace host{.run = "test", .rank = 0, .size = 2, .isHost = true, .interruption = nullptr};
-  StorePlace late{.run = "test", .rank = 1, .size = 2, .interruption = nullptr};
+  StoreMember host{.run = "test", .rank = 0, .size = 2, .isHost = true, .interruption = nullptr};
+  StoreMember late{.run = "test", .rank = 1, .size = 2, .interruption = nullptr};
   RankOptions options = withTimeout(std::chrono::seconds(60));
   other = std::thread([&] {
     (void)runStore(store, late, options, [&](World &) {
@@ -146,8 +146,8 @@ private:
 TEST(RunStore, AStoreThatIsGone) {
   LostStore store;
   Clock::time_point begin = Clock::now();
-  StorePlace place{.run = "test", .rank = 0, .size = 2, .isHost = true, .interruption = nullptr};
-  Status status = runStore(store, place, withTimeout(std::chrono::seconds(60)), sum);
+  StoreMember member{.run = "test", .rank = 0, .size = 2, .isHost = true, .interruption = nullptr};
+  Status status = runStore(store, member, withTimeout(std::chrono::seconds(60)), sum);
   EXPECT_EQ(status.code(), StatusCode::peerLost);
   EXPECT_THAT(status.message(), testing::EndsWith("the store is gone"));
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));

@@ -68,10 +68,10 @@ TEST(ElementsTest, ElementsThatAreNotFinite) {
 
 TEST(ElementsTest, ThePlaceOfANumber) {
   at::Tensor tensor = at::tensor({3, 5, 7, 5}, at::kLong).view({2, 2});
-  EXPECT_EQ(*onlyPlaceOf(wrap(tensor), 7), 2);
-  EXPECT_EQ(*onlyPlaceOf(wrap(tensor), 5), std::nullopt) << "it is there twice";
-  EXPECT_EQ(*onlyPlaceOf(wrap(tensor), 4), std::nullopt);
-  EXPECT_EQ(*onlyPlaceOf(wrap(tensor.narrow(0, 0, 0)), 5), std::nullopt);
+  EXPECT_EQ(*onlyIndexOf(wrap(tensor), 7), 2);
+  EXPECT_EQ(*onlyIndexOf(wrap(tensor), 5), std::nullopt) << "it is there twice";
+  EXPECT_EQ(*onlyIndexOf(wrap(tensor), 4), std::nullopt);
+  EXPECT_EQ(*onlyIndexOf(wrap(tensor.narrow(0, 0, 0)), 5), std::nullopt);
 }
 
 TEST(ElementsTest, SumsAndParts) {

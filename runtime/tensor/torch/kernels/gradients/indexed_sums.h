@@ -1,7 +1,7 @@
 //===- indexed_sums.h - gradients of elements read often --------*- C++ -*-===//
 //
-// Gradients of operators that read an element of a tensor several times: at each
-// index, in each lookup of a row, by each head. Each sums what its readers give.
+// Gradients of operators that read an element of a tensor several times: at each index, in each lookup of a row, by
+// each head. The gradient of an element is the sum of the gradients of its reads.
 //
 //===----------------------------------------------------------------------===//
 

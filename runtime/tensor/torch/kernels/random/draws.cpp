@@ -84,8 +84,8 @@ void meshplan::dropInto(const at::Tensor &out, const at::Tensor &input, const Pa
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, input.scalar_type(), "dropout", [&] {
     scalar_t *to = out.mutable_data_ptr<scalar_t>();
     const scalar_t *from = input.const_data_ptr<scalar_t>();
-    forPieces(part, stream, [&](int64_t place, std::span<const uint32_t> words) {
-      dropRow(to + place, from + place, words, drop.bound, static_cast<at::opmath_type<scalar_t>>(drop.scale));
+    forPieces(part, stream, [&](int64_t offset, std::span<const uint32_t> words) {
+      dropRow(to + offset, from + offset, words, drop.bound, static_cast<at::opmath_type<scalar_t>>(drop.scale));
     });
   });
 }
@@ -180,10 +180,10 @@ at::Tensor meshplan::uniform(const Draws &draws, at::IntArrayRef size, at::Scala
   at::Tensor out = at::empty(size, at::TensorOptions(dtype));
   AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, dtype, "uniform", [&] {
     scalar_t *to = out.mutable_data_ptr<scalar_t>();
-    forPieces(part, stream, [&](int64_t place, std::span<const uint32_t> words) {
+    forPieces(part, stream, [&](int64_t offset, std::span<const uint32_t> words) {
       for (size_t i = 0; i < words.size(); ++i)
-        to[place + i] = static_cast<scalar_t>(static_cast<at::opmath_type<scalar_t>>(words[i] >> (32 - digits)) *
-                                              static_cast<at::opmath_type<scalar_t>>(unit));
+        to[offset + i] = static_cast<scalar_t>(static_cast<at::opmath_type<scalar_t>>(words[i] >> (32 - digits)) *
+                                               static_cast<at::opmath_type<scalar_t>>(unit));
     });
   });
   return out;

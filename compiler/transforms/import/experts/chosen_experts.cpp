@@ -24,7 +24,7 @@ using namespace meshplan::indexing;
 /// The operand of a conversion between integer types that can hold any number of an expert; or null.
 static Value convertedInteger(Value value) {
   auto call = value.getDefiningOp<plan::CallOp>();
-  if (!call ||
+  if (!call || call.getNumOperands() != 1 ||
       !llvm::is_contained({"aten.to.dtype", "aten.to.dtype_layout", "aten._to_copy.default"}, call.getTarget()))
     return {};
   auto from = dyn_cast<IntegerType>(elementOf(call.getOperand(0))), to = dyn_cast<IntegerType>(elementOf(value));

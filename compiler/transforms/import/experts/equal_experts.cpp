@@ -199,7 +199,7 @@ SmallVector<Value> EqualExpertsReader::readParts(ArrayRef<plan::CallOp> calls, u
     auto conversion = part.getDefiningOp<plan::CallOp>();
     if (shapeOf(part) != shape || elementOf(part) != element)
       return {};
-    if (conversion && conversion.getTarget() == "aten.to.dtype")
+    if (conversion && conversion.getTarget() == "aten.to.dtype" && conversion.getNumOperands() == 1)
       part = conversion.getOperand(0);
     if (!isa<BlockArgument>(part) || (!parts.empty() && part.getType() != parts.front().getType()) ||
         llvm::is_contained(parts, part))

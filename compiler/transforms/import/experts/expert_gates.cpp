@@ -27,7 +27,7 @@ static plan::CallOp callOf(Value value, StringRef target) {
 /// The integers or booleans before conversions to other types.
 static Value beforeConversions(Value value) {
   while (auto call = value ? value.getDefiningOp<plan::CallOp>() : plan::CallOp()) {
-    if (!isConversion(call.getTarget()) || isa<FloatType>(elementOf(call.getOperand(0))))
+    if (!isConversion(call.getTarget()) || call.getNumOperands() != 1 || isa<FloatType>(elementOf(call.getOperand(0))))
       break;
     value = call.getOperand(0);
   }
@@ -110,7 +110,8 @@ static std::optional<ExpertGate> readAllGates(IndexFunctions &functions, Value g
       std::swap(mask, values);
     plan::CallOp hot = callOf(beforeConversions(mask), "aten.one_hot.default");
     auto wide = values.getDefiningOp<plan::CallOp>();
-    if (!hot || !wide || !keepsOrder(wide) || rankOf(values) != rank + 1 || shapeOf(values).back() != 1)
+    if (!hot || hot.getNumOperands() != 1 || !wide || !keepsOrder(wide) || rankOf(values) != rank + 1 ||
+        shapeOf(values).back() != 1)
       return std::nullopt;
     found = {hot.getOperand(0), wide.getOperand(0)};
   }

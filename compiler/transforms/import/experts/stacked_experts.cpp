@@ -242,8 +242,9 @@ bool StackedExpertsReader::readGateFunction(Value gates) {
   SmallVector<plan::CallOp> chain; // the last call first
   Value value = gates;
   auto call = value.getDefiningOp<plan::CallOp>();
-  while (call && llvm::is_contained({"aten.to.dtype", "aten.sigmoid.default", "aten.exp.default", "aten.relu.default"},
-                                    call.getTarget())) {
+  while (call && call.getNumOperands() == 1 &&
+         llvm::is_contained({"aten.to.dtype", "aten.sigmoid.default", "aten.exp.default", "aten.relu.default"},
+                            call.getTarget())) {
     chain.push_back(call);
     value = call.getOperand(0);
     call = value.getDefiningOp<plan::CallOp>();

@@ -498,6 +498,61 @@ func.func @batched(
   return %21 : tensor<2x3x8xf32>
 }
 
+// Rows keep a dim of size 1 between their products, behind the features or in front of them.
+// CHECK-LABEL: func.func @columns_and_rows
+// CHECK: %[[UP:.*]] = plan.call "meshplan.grouped_linear"({{.*}}transposed = false
+// CHECK-NEXT: %[[ACT:.*]] = plan.call "aten.relu.default"(%[[UP]]) {{.*}} -> tensor<4x2x3x10xf32>
+// CHECK-NEXT: %[[SQUARE:.*]] = plan.call "aten.mul.Tensor"(%[[ACT]], %[[ACT]]) {{.*}} -> tensor<4x2x3x10xf32>
+// CHECK-NEXT: %[[MIDDLE:.*]] = plan.call "meshplan.grouped_linear"(%[[SQUARE]], {{.*}}transposed = false
+// CHECK-NEXT: %[[TANH:.*]] = plan.call "aten.tanh.default"(%[[MIDDLE]]) {{.*}} -> tensor<4x2x3x8xf32>
+// CHECK-NEXT: %[[DOWN:.*]] = plan.call "meshplan.grouped_linear"(%[[TANH]], {{.*}}transposed = true
+// CHECK: plan.call "meshplan.combine"(%[[DOWN]]
+func.func @columns_and_rows(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<6x4xf32>,
+    %up: tensor<4x10x8xf32>,
+    %middle: tensor<4x8x10xf32>,
+    %down: tensor<4x8x8xf32>) -> tensor<6x8xf32> {
+  %0 = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = [-1, 8]} in "mlp"
+      : (tensor<2x3x8xf32>) -> tensor<6x8xf32>
+  %1:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<6x4xf32>) -> (tensor<6x2xf32>, tensor<6x2xi64>)
+  %2 = plan.call "aten.repeat_interleave.self_int"(%0)
+      {self = #base.operand<0>, dim = 0 : i64, repeats = 2 : i64} in "mlp.experts"
+      : (tensor<6x8xf32>) -> tensor<12x8xf32>
+  %3 = plan.call "aten.view.default"(%1#1) {self = #base.operand<0>, size = [-1]} in "mlp.experts"
+      : (tensor<6x2xi64>) -> tensor<12xi64>
+  %4 = plan.call "aten.unsqueeze.default"(%2) {self = #base.operand<0>, dim = -1 : i64} in "mlp.experts"
+      : (tensor<12x8xf32>) -> tensor<12x8x1xf32>
+  %5 = plan.call "aten.index.Tensor"(%up, %3) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp.experts"
+      : (tensor<4x10x8xf32>, tensor<12xi64>) -> tensor<12x10x8xf32>
+  %6 = plan.call "aten.bmm.default"(%5, %4) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp.experts"
+      : (tensor<12x10x8xf32>, tensor<12x8x1xf32>) -> tensor<12x10x1xf32>
+  %7 = plan.call "aten.relu.default"(%6) {self = #base.operand<0>} in "mlp.experts"
+      : (tensor<12x10x1xf32>) -> tensor<12x10x1xf32>
+  %8 = plan.call "aten.mul.Tensor"(%7, %7) {self = #base.operand<0>, other = #base.operand<1>} in "mlp.experts"
+      : (tensor<12x10x1xf32>, tensor<12x10x1xf32>) -> tensor<12x10x1xf32>
+  %9 = plan.call "aten.index.Tensor"(%middle, %3)
+      {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp.experts"
+      : (tensor<4x8x10xf32>, tensor<12xi64>) -> tensor<12x8x10xf32>
+  %10 = plan.call "aten.bmm.default"(%9, %8) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp.experts"
+      : (tensor<12x8x10xf32>, tensor<12x10x1xf32>) -> tensor<12x8x1xf32>
+  %11 = plan.call "aten.view.default"(%10) {self = #base.operand<0>, size = [12, 1, 8]} in "mlp.experts"
+      : (tensor<12x8x1xf32>) -> tensor<12x1x8xf32>
+  %12 = plan.call "aten.tanh.default"(%11) {self = #base.operand<0>} in "mlp.experts"
+      : (tensor<12x1x8xf32>) -> tensor<12x1x8xf32>
+  %13 = plan.call "aten.index.Tensor"(%down, %3)
+      {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp.experts"
+      : (tensor<4x8x8xf32>, tensor<12xi64>) -> tensor<12x8x8xf32>
+  %14 = plan.call "aten.bmm.default"(%12, %13) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp.experts"
+      : (tensor<12x1x8xf32>, tensor<12x8x8xf32>) -> tensor<12x1x8xf32>
+  %15 = plan.call "aten.view.default"(%14) {self = #base.operand<0>, size = [6, 2, 8]} in "mlp.experts"
+      : (tensor<12x1x8xf32>) -> tensor<6x2x8xf32>
+  %16 = plan.call "aten.sum.dim_IntList"(%15) {self = #base.operand<0>, dim = [1]} in "mlp.experts"
+      : (tensor<6x2x8xf32>) -> tensor<6x8xf32>
+  return %16 : tensor<6x8xf32>
+}
+
 // Tokens and slots are dims of their own when the gates are multiplied. The rows of tokens are also read there. The
 // sum is computed in another dtype.
 // CHECK-LABEL: func.func @gates_by_slots

@@ -119,9 +119,6 @@ inline mlir::Value tensorArgument(plan::CallOp call, const CallView &view, llvm:
   return operand ? mlir::Value(call.getOperand(*operand)) : mlir::Value();
 }
 
-/// The features of rows, without the dim of size 1 that is not one.
-llvm::SmallVector<int64_t> featuresOf(mlir::Value value, const RoutedRows &rows);
-
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_REGION_READER_H

@@ -179,14 +179,16 @@ static DictionaryAttr withDimsFromEnd(plan::CallOp call) {
 }
 
 void RoutedCallBuilder::compute(plan::CallOp call) {
+  // Results with a dim of size 1 that is no feature have it from all operands.
+  bool hasUnit = region.rows.find(call.getResult(0))->second.unit != 0;
   SmallVector<Value> operands;
   for (Value operand : call.getOperands())
-    operands.push_back(made.contains(operand) ? withUnit(operand, call) : operand);
+    operands.push_back(!made.contains(operand) ? operand : hasUnit ? made.at(operand) : withUnit(operand, call));
   auto own = cast<plan::CallOp>(OpBuilder(call).clone(*call));
   own->setOperands(operands);
   own.setArgsAttr(withDimsFromEnd(call));
   for (auto [old, result] : llvm::zip_equal(call.getResults(), own.getResults())) {
-    ArrayRef<int64_t> features = shapeOf(old).drop_front(region.rows.find(old)->second.lead);
+    SmallVector<int64_t> features = featuresOf(old, region.rows.find(old)->second);
     result.setType(RankedTensorType::get(routedShape(features), elementOf(old)));
     made[old] = result;
   }

@@ -29,6 +29,9 @@ struct RoutedRows {
   }
 };
 
+/// The features of rows, without the dim of size 1 that is not one.
+llvm::SmallVector<int64_t> featuresOf(mlir::Value value, const RoutedRows &rows);
+
 /// One step of a region. It makes `made`, a value of the program, from other values of it.
 struct RoutedStep {
   enum Kind {

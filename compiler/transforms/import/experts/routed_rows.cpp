@@ -237,12 +237,18 @@ bool RoutedRegionReader::readPointwise(plan::CallOp call, const CallView &view) 
     return false;
   RoutedRows made{rows->order, rows->lead};
   int64_t rank = rankOf(first);
+  // A dim of size 1 that all operands have stays one.
+  bool keepsUnit = llvm::all_of(call.getOperands(), [&](Value operand) {
+    const RoutedRows *other = isInside(operand) ? rowsOf(operand) : nullptr;
+    return other && other->unit == rows->unit;
+  });
+  made.unit = keepsUnit ? rows->unit : 0;
   for (Value operand : call.getOperands()) {
     if (isInside(operand)) {
       const RoutedRows *other = rowsOf(operand);
       // A dim of size 1 in front of the features would be between pairs and features.
       if (!other || other->order != made.order || other->lead != made.lead || rankOf(operand) != rank ||
-          other->unit == -2)
+          (!keepsUnit && other->unit == -2))
         return false;
       continue;
     }

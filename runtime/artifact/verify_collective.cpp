@@ -82,6 +82,18 @@ Status verifyPartial(const artifact::Value &input, const artifact::Value &output
              : corrupted("the output is partial by another reduction than the input");
 }
 
+/// Ranks that differ in partial axes only have the same rows, and may sum them.
+Status verifySumOfRows(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output,
+                       std::span<const AxisRef> group) {
+  if (!output.routed() || output.routed()->kind() != input.routed()->kind() || start.target() != -1 ||
+      output.routed()->dims() != input.routed()->dims() || output.routed()->slots() != input.routed()->slots() ||
+      input.dtype() != output.dtype() || globalShapeOf(input) != globalShapeOf(output))
+    return corrupted("a sum of rows of experts changes the tensor, or has a target");
+  MESHPLAN_RETURN_IF_ERROR(verifyReduction(start, input));
+  MESHPLAN_RETURN_IF_ERROR(verifyPartial(input, output, group));
+  return verifyDimsAlike(input, output);
+}
+
 /// Removes an axis from the minor end of others, or from the last of them, of which it may be a digit. Example: of an
 /// axis of 8, the digit (4)2 leaves (1)4.
 bool removeMinor(std::vector<AxisRef> &axes, const AxisRef &digit) {
@@ -152,6 +164,8 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
     return corrupted("kind ", int(kind), " does not exist");
   if (start.counts() != -1)
     return verifyExchange(start, input, output, group);
+  if (isRows(input) && kind == CollectiveKind::all_reduce)
+    return verifySumOfRows(start, input, output, group);
   MESHPLAN_RETURN_IF_ERROR(verifySameTensor(input, output));
   bool reduces = kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
   if (reduces)

@@ -49,8 +49,9 @@ struct LowerReshardsPass : meshplan::impl::LowerReshardsBase<LowerReshardsPass> 
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
     getOperation().walk([&](ReshardOp reshard) {
-      // Rows of experts have a pass of their own, plan-lower-exchanges.
-      if (ShardingAttr sharding = getSharding(reshard.getInput()); sharding && sharding.getRouted())
+      // Exchanges of rows have a pass of their own, plan-lower-exchanges.
+      ShardingAttr from = getSharding(reshard.getInput()), to = getSharding(reshard.getResult());
+      if (from.getRouted() && from.getDims() != to.getDims())
         return;
       OpBuilder builder(reshard);
       Value value = reshard.getInput();

@@ -35,7 +35,7 @@ struct StoreRoutedPass : meshplan::impl::StoreRoutedBase<StoreRoutedPass> {
   static LogicalResult mark(Operation *op, const RoutedValues &routed) {
     for (Value result : op->getResults())
       if (base::RoutedAttr kind = routed.get(result)) {
-        if (!isa<CallOp>(op) && !isExchange(op, kind))
+        if (!isa<CallOp>(op) && !isExchange(op, kind) && !isSum(op))
           return refuseMoving(op);
         result.setType(withSharding(result.getType(), getSharding(result).withRouted(kind)));
       }
@@ -47,6 +47,15 @@ struct StoreRoutedPass : meshplan::impl::StoreRoutedBase<StoreRoutedPass> {
     ShardingAttr from = getSharding(op->getOperand(0)), to = getSharding(op->getResult(0));
     return isa<ReshardOp>(op) && from.getPartialAxes() == to.getPartialAxes() &&
            from.getDims().drop_front(routed.getDims()) == to.getDims().drop_front(routed.getDims());
+  }
+
+  /// True for a sum over ranks, which have the same experts and tokens, and so the same rows.
+  static bool isSum(Operation *op) {
+    ShardingAttr from = getSharding(op->getOperand(0)), to = getSharding(op->getResult(0));
+    return isa<ReshardOp>(op) && from.getDims() == to.getDims() &&
+           llvm::all_of(to.getPartialAxes(), [&](AxisRefAttr axis) {
+             return llvm::is_contained(from.getPartialAxes(), axis);
+           });
   }
 
   /// Ranks do not know how many rows the others have.

@@ -19,7 +19,9 @@ Value Propagation::reduce(Value value, AxisRefAttr axis, Operation *user) {
   ShardingAttr reduced = sharding.withPartial(sharding.getReduction(), rest);
   // Microbatches cannot hold parts of their sum: it is complete only after the last of them. Only sums have a
   // reduce-scatter that the plan can ask for, and flat axes divide elements without regard to dims.
-  bool mayScatter = sharding.getReduction() == Reduction::sum && !sharding.isFlat() && !isTime(axis);
+  // Rows of experts stay on the ranks of their experts and tokens.
+  bool mayScatter =
+      sharding.getReduction() == Reduction::sum && !sharding.isFlat() && !isTime(axis) && !routed.get(value);
   WantedDim wanted = mayScatter ? findWantedDim(value, axis, mesh) : WantedDim();
   // A consumer may want a dim that cannot take the axis, such as one whose shards have too few blocks. The sum is then
   // replicated.
@@ -82,8 +84,8 @@ void Propagation::reducePartialOperands(CallOp call, const FactorRule &rule, con
 
 bool Propagation::isPartialShared(CallOp call, AxisRefAttr axis) {
   return llvm::any_of(call.getOperands(), [&](Value operand) {
-    // Rows of experts stay addends until their tokens are summed: a token has several rows, and ranks do not know how
-    // many rows the others have.
+    // Rows of experts stay addends until their tokens are summed, unless a call needs the sums: a token has several
+    // rows.
     if (routed.get(operand))
       return false;
     Operation *producer = operand.getDefiningOp();

@@ -44,7 +44,7 @@ private:
 
   const artifact::Start &action() const { return *instruction.action_as_Start(); }
   Reduction reduction() const { return reductionOf(action().reduction()); }
-  std::vector<int64_t> outputShape() const;
+  std::vector<int64_t> outputShape(std::span<const Tensor> values) const;
   Expected<Tensor> incoming(std::span<const Tensor> values) const;
   Expected<Flight> takeOff(std::span<const Tensor> values) const;
   Expected<Pending> start(const Flight &flight);
@@ -63,7 +63,10 @@ private:
 
 } // namespace
 
-std::vector<int64_t> CollectiveStep::outputShape() const {
+std::vector<int64_t> CollectiveStep::outputShape(std::span<const Tensor> values) const {
+  // A sum of rows has the shape of its addends, which follows from the choices of a router.
+  if (isRows(view.value(action().output())))
+    return {values[action().input()].shape().begin(), values[action().input()].shape().end()};
   if (isPacked(view.value(action().output())))
     return {pieces->received()};
   return view.shape(action().output());
@@ -94,7 +97,8 @@ Expected<Pending> CollectiveStep::start(const Flight &flight) {
   case artifact::CollectiveKind::reduce_scatter:
     return group.startReduceScatter(input, output, pieces->sendCounts, dtype, reduction(), label);
   case artifact::CollectiveKind::all_reduce:
-    return group.startAllReduce(input, output, pieces->sent(), dtype, reduction(), label);
+    // Not the planned number, which rows of experts may differ from.
+    return group.startAllReduce(input, output, flight.outgoing.elementCount(), dtype, reduction(), label);
   case artifact::CollectiveKind::all_to_all:
     return group.startAllToAll(input, pieces->sendCounts, output, pieces->receiveCounts, dtype, label);
   case artifact::CollectiveKind::permute:
@@ -106,7 +110,7 @@ Expected<Pending> CollectiveStep::start(const Flight &flight) {
 
 /// The memory into which the collective writes: the target, or a new tensor.
 Expected<Tensor> CollectiveStep::incoming(std::span<const Tensor> values) const {
-  std::vector<int64_t> shape = outputShape();
+  std::vector<int64_t> shape = outputShape(values);
   if (takesExtreme)
     // A first dim for the addends of all ranks, which is reduced at the wait.
     shape.insert(shape.begin(), group.size());

@@ -1,6 +1,6 @@
 //===- contraction_test.cpp - derivatives of products ---------------------===//
 
-#include "../derive.h"
+#include "test/unit/derivatives/derive.h"
 
 using namespace meshplan;
 

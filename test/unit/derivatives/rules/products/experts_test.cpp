@@ -1,6 +1,6 @@
 //===- experts_test.cpp - derivatives of layers of experts ----------------===//
 
-#include "../derive.h"
+#include "test/unit/derivatives/derive.h"
 
 using namespace meshplan;
 

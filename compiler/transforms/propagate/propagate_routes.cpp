@@ -25,9 +25,9 @@
 //   reshard     [8, samples over dp, positions, 32]
 //   combine     [samples over dp, positions, 32]
 //
-// An exchange needs the axes of experts that are not exchanged to be the major ones,
-// so that the experts of a rank are among those to which it sends. Where they are
-// not, tokens are gathered over all axes of the experts.
+// The experts of a rank must be among those to which it sends: the axes of experts
+// that are not exchanged are the major ones, and if there are any, all ranks have
+// equally many experts. Else tokens are gathered over all axes of the experts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,9 +76,9 @@ static WeightAxes weightAxesOf(CallOp route) {
   return axes;
 }
 
-/// The axes of experts that also divide tokens: the most minor ones, each at the minor end of a dim of tokens, or a
-/// digit there.
-static AxisList exchangedAxes(ArrayRef<AxisRefAttr> experts, RankedTensorType indices, MeshOp mesh) {
+/// The axes of `count` experts over which rows are exchanged: those that also divide tokens, which are the most minor
+/// ones, each at the minor end of a dim of tokens, or a digit there.
+static AxisList exchangedAxes(ArrayRef<AxisRefAttr> experts, int64_t count, RankedTensorType indices, MeshOp mesh) {
   ShardingAttr rest = getSharding(indices);
   AxisList exchanged;
   while (exchanged.size() < experts.size()) {
@@ -89,7 +89,8 @@ static AxisList exchangedAxes(ArrayRef<AxisRefAttr> experts, RankedTensorType in
     rest = *without;
     exchanged.insert(exchanged.begin(), next);
   }
-  return exchanged;
+  bool isNested = exchanged.size() == experts.size() || count % shardCount(experts, mesh) == 0;
+  return isNested ? exchanged : AxisList();
 }
 
 void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &problem) {
@@ -106,7 +107,7 @@ void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &
   };
   gather(weights.features);
   ArrayRef<AxisRefAttr> experts = weights.experts ? weights.experts.getAxes() : ArrayRef<AxisRefAttr>();
-  AxisList exchanged = exchangedAxes(experts, typeOf(indices), mesh);
+  AxisList exchanged = exchangedAxes(experts, shapeOf(route.getResult(0)).front(), typeOf(indices), mesh);
   ArrayRef<AxisRefAttr> kept = experts.drop_back(exchanged.size());
   gather(kept);
   route.setOperand(0, indices);

@@ -74,6 +74,10 @@ Expected<ExchangeStep::RowCounts> ExchangeStep::rowCounts(const Tensor &counts) 
   MESHPLAN_ASSIGN_OR_RETURN(Tensor rowMajor, contiguous(host));
   auto *numbers = reinterpret_cast<const int64_t *>(rowMajor.data());
   int64_t columns = rowMajor.shape()[1], own = group.index();
+  for (const Range &range : experts)
+    if (range.offset < 0 || range.offset + range.size > columns)
+      return Status::error(StatusCode::corrupted, "experts ", range.offset, " to ", range.offset + range.size,
+                           " are not among the ", columns, " whose rows the ranks have counted");
   auto rowsOf = [&](int64_t rank, const Range &range) {
     const int64_t *begin = numbers + rank * columns + range.offset;
     return std::accumulate(begin, begin + range.size, int64_t(0));

@@ -36,7 +36,7 @@ private:
   void addFsdp(Options &options);
   void addMegatronFsdp(Options &options);
   void addDdp(Options &options);
-  void refuseAbove(const YamlEntry &entry, const std::string &what);
+  void refuseAbove(const YamlEntry &entry, StringRef what, StringRef instead);
   void takeCheckpointing(const YamlEntry &entry);
   void takePolicy(const YamlEntry &entry);
   void takeReshard(const YamlEntry &entry);
@@ -81,10 +81,10 @@ std::optional<Strategy> DistributedReader::strategyOf(const YamlEntry &section) 
   return known;
 }
 
-void DistributedReader::refuseAbove(const YamlEntry &entry, const std::string &what) {
+void DistributedReader::refuseAbove(const YamlEntry &entry, StringRef what, StringRef instead) {
   if (std::optional<int64_t> size = reader.integer(entry); size && *size > 1)
-    reader.fail(entry, "'" + entry.key + "' of " + std::to_string(*size) + " asks for " + what + " yet")
-        .help("leave out '" + entry.key + "': its ranks then split the batch, or with 'tp_size' the weights");
+    reader.fail(entry, "'" + entry.key + "' of " + std::to_string(*size) + " asks for " + what.str())
+        .help("leave out '" + entry.key + "'" + instead.str());
 }
 
 void DistributedReader::addSizes(Options &options) {
@@ -97,12 +97,14 @@ void DistributedReader::addSizes(Options &options) {
   size("dp_size", &AdoptedMesh::data);
   size("dp_replicate_size", &AdoptedMesh::replicas);
   size("tp_size", &AdoptedMesh::tensor);
-  auto refused = [&](StringRef name, const char *what) {
-    options.push_back({name, [this, what](const YamlEntry &entry) { refuseAbove(entry, what); }});
+  auto refused = [&](StringRef name, const char *what, const char *instead) {
+    options.push_back({name, [this, what, instead](const YamlEntry &entry) { refuseAbove(entry, what, instead); }});
   };
-  refused("pp_size", "pipelining, for which there is no statement");
-  refused("cp_size", "context parallelism, for which there is no statement");
-  refused("ep_size", "expert parallelism, for which there is no style");
+  const char *otherRanks = ": its ranks then split the batch, or with 'tp_size' the weights";
+  refused("pp_size", "pipelining, for which there is no statement yet", otherRanks);
+  refused("cp_size", "context parallelism, for which there is no statement yet", otherRanks);
+  refused("ep_size", "expert parallelism, which a plan states for modules",
+          ", and state 'expert AXIS' for the modules that hold the experts");
   options.push_back({"strategy", [](const YamlEntry &) {}});
   options.push_back({"_target_", [](const YamlEntry &) {}});
   for (StringRef name : {"pipeline", "moe"})

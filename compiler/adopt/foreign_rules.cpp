@@ -100,7 +100,7 @@ void ForeignRules::takeRule(const std::string &start, const YamlEntry &rule) {
 }
 
 void ForeignRules::leaveExperts(size_t module, const ForeignStyle &style) {
-  whole.try_emplace(module, "'" + style.name.str() + "' " + style.says.str() + ", for which there is no style yet");
+  whole.try_emplace(module, "'" + style.name.str() + "' " + style.says.str() + ": 'expert AXIS' does");
 }
 
 void ForeignRules::giveModule(size_t module, const ForeignStyle &style) {
@@ -185,9 +185,9 @@ AdoptedStyle ForeignRules::translated(size_t module, const ModuleClauses &own) c
 void ForeignRules::reportExperts() {
   for (const auto &[style, left] : experts)
     diagnostics
-        .warning(left.range, "'" + style + "' " + findForeignStyle(style)->says.str() +
-                                 ", for which there is no style yet: left out of " + firstOf(left.rules))
-        .help("'parameter { WEIGHT: split DIM over " + axes + " }' splits each expert");
+        .warning(left.range,
+                 "'" + style + "' " + findForeignStyle(style)->says.str() + ": left out of " + firstOf(left.rules))
+        .help("state 'expert " + axes + "' for the modules that hold the experts");
 }
 
 bool ForeignRules::finish(AdoptedPlan &plan) {

@@ -20,7 +20,7 @@ struct ForeignStyle {
     sequence,       ///< the sequence is split
     replicate,      ///< replicated
     nothing,        ///< needs no style here: reductions follow from layouts
-    experts,        ///< experts are distributed over ranks: no style yet
+    experts,        ///< experts are distributed over ranks: left to the user
   };
   llvm::StringRef name;
   Meaning meaning;

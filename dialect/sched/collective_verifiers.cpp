@@ -257,8 +257,8 @@ static LogicalResult verifyCoalesced(StartOp op, ArrayRef<ShardedTensorType> ten
 /// The routing of the tensors of a collective: null for those that are not routed.
 static base::RoutedAttr routedOf(ShardedTensorType type) { return type.getRouted(); }
 
-/// C16: an exchange turns rows of experts into arrivals or back, and has the numbers of rows. Ranks with the same rows may
-/// sum them.
+/// C16: an exchange turns rows of experts into arrivals or back, and has the numbers of rows. Ranks with the same rows
+/// may sum them.
 static LogicalResult verifyExchange(StartOp op, ArrayRef<ShardedTensorType> before, ArrayRef<ShardedTensorType> after) {
   base::RoutedAttr from = routedOf(before.front()), to = routedOf(after.front());
   if (!from && !to && !op.getCounts())
@@ -274,7 +274,8 @@ static LogicalResult verifyExchange(StartOp op, ArrayRef<ShardedTensorType> befo
   if (op.getKind() != CollectiveKind::all_to_all || before.size() != 1 || op.getTarget() ||
       (!isPair(RoutedKind::rows, RoutedKind::arrivals) && !isPair(RoutedKind::arrivals, RoutedKind::rows)))
     return op.emitOpError() << stringifyCollectiveKind(op.getKind()) << " produces " << after.front() << " from "
-                            << before.front() << ", must be an all_to_all between rows and arrivals, or a sum of one tensor of rows";
+                            << before.front()
+                            << ", must be an all_to_all between rows and arrivals, or a sum of one tensor of rows";
   auto counts = op.getCounts() ? dyn_cast<ShardedTensorType>(op.getCounts().getType()) : ShardedTensorType();
   if (!counts || !counts.getElementType().isInteger(64) || counts.getDims().size() != 2 || counts.getRouted() ||
       counts.getDims()[1].getExtent() != before.front().getDims()[0].getExtent())

@@ -28,7 +28,8 @@ constexpr StringRef otherRanks =
     "leave it out: the ranks then split the batch, or with '--tensor-model-parallel-size' the weights";
 constexpr Refusal pipeline = {"pipelining, for which there is no statement yet", otherRanks},
                   context = {"context parallelism, for which there is no statement yet", otherRanks},
-                  experts = {"expert parallelism, for which there is no style yet", otherRanks},
+                  experts = {"expert parallelism, which a plan states for modules",
+                             "leave it out, and state 'expert AXIS' for the modules that hold the experts"},
                   eightBits = {"8-bit numbers, which need a scale for each tensor",
                                "leave it out: '--bf16' computes in 16 bits"},
                   weightShards = {"weights that are gathered over tensor ranks, for which there is no statement yet",

@@ -53,9 +53,8 @@ struct StoreRoutedPass : meshplan::impl::StoreRoutedBase<StoreRoutedPass> {
   static bool isSum(Operation *op) {
     ShardingAttr from = getSharding(op->getOperand(0)), to = getSharding(op->getResult(0));
     return isa<ReshardOp>(op) && from.getDims() == to.getDims() &&
-           llvm::all_of(to.getPartialAxes(), [&](AxisRefAttr axis) {
-             return llvm::is_contained(from.getPartialAxes(), axis);
-           });
+           llvm::all_of(to.getPartialAxes(),
+                        [&](AxisRefAttr axis) { return llvm::is_contained(from.getPartialAxes(), axis); });
   }
 
   /// Ranks do not know how many rows the others have.

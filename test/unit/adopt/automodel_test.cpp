@@ -123,8 +123,8 @@ TEST_F(Automodel, WhatPlansDoNotHaveIsRefusedByName) {
                   "help: leave out 'pp_size': its ranks then split the batch, or with 'tp_size' the weights",
                   "3:12: error: 'cp_size' of 2 asks for context parallelism, for which there is no statement yet",
                   "help: leave out 'cp_size': its ranks then split the batch, or with 'tp_size' the weights",
-                  "4:12: error: 'ep_size' of 8 asks for expert parallelism, for which there is no style yet",
-                  "help: leave out 'ep_size': its ranks then split the batch, or with 'tp_size' the weights",
+                  "4:12: error: 'ep_size' of 8 asks for expert parallelism, which a plan states for modules",
+                  "help: leave out 'ep_size', and state 'expert AXIS' for the modules that hold the experts",
                   "6:12: error: 'fp8' asks for 8-bit numbers, which need a scale for each tensor",
                   "help: leave out 'fp8': products are then computed in the dtype of 'mp_policy'"));
 }

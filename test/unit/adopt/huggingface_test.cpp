@@ -128,17 +128,15 @@ TEST_F(HuggingFace, ExpertsAreLeftOutByName) {
                                           "  \"layers.*.mlp.experts.gate_up_proj\": \"grouped_gemm\",\n"
                                           "  \"layers.*.mlp.experts.down_proj\": \"grouped_gemm\"}}");
   ASSERT_TRUE(plan) << diagnostics.text();
-  EXPECT_THAT(said(),
-              ElementsAre("3:26: warning: 'ep_router' tells each rank the tokens of its experts, for which there "
-                          "is no style yet: left out of 'model.layers.*.mlp.router'",
-                          "help: 'parameter { WEIGHT: split DIM over tp }' splits each expert",
-                          "4:40: warning: 'grouped_gemm' distributes experts over ranks, for which there is "
-                          "no style yet: left out of 'model.layers.*.mlp.experts.gate_up_proj', "
-                          "'model.layers.*.mlp.experts.down_proj'",
-                          "help: 'parameter { WEIGHT: split DIM over tp }' splits each expert"));
+  EXPECT_THAT(said(), ElementsAre("3:26: warning: 'ep_router' tells each rank the tokens of its experts: left "
+                                  " out of 'model.layers.*.mlp.router'",
+                                  "help: state 'expert tp' for the modules that hold the experts",
+                                  "4:40: warning: 'grouped_gemm' distributes experts over ranks: left out of "
+                                  "'model.layers.*.mlp.experts.gate_up_proj', "
+                                  "'model.layers.*.mlp.experts.down_proj'",
+                                  "help: state 'expert tp' for the modules that hold the experts"));
   ASSERT_THAT(plan->whole, SizeIs(4));
-  EXPECT_EQ(plan->whole[0].reason,
-            "'ep_router' tells each rank the tokens of its experts, for which there is no style yet");
+  EXPECT_EQ(plan->whole[0].reason, "'ep_router' tells each rank the tokens of its experts: 'expert AXIS' does");
   // The statements of tensor parallelism apply.
   EXPECT_THAT(clauses(R"({"tp_plan": {"model.layers.*.mlp.experts.down_proj": "rowwise"},
                           "ep_plan": {"model.layers.*.mlp.experts.down_proj": "grouped_gemm"}})"),

@@ -211,9 +211,9 @@ TEST_F(Megatron, WhatPlansDoNotHaveIsRefusedByName) {
                           "1:34: error: '--context-parallel-size 2' asks for context parallelism, for which there "
                           "is no statement yet",
                           otherRanks,
-                          "1:60: error: '--expert-model-parallel-size 8' asks for expert parallelism, for which "
-                          "there is no style yet",
-                          otherRanks));
+                          "1:60: error: '--expert-model-parallel-size 8' asks for expert parallelism, which a "
+                          "plan states for modules",
+                          "help: leave it out, and state 'expert AXIS' for the modules that hold the experts"));
   EXPECT_FALSE(adopt("--fp8-format hybrid --rampup-batch-size 32 32 1000 --tensor-parallel-num-weight-shards 2"));
   EXPECT_THAT(said(),
               ElementsAre("1:1: error: '--fp8-format hybrid' asks for 8-bit numbers, which need a scale for each "

@@ -188,15 +188,41 @@ LogicalResult AllToAllOp::verify() {
   return failed(whole) ? failure() : expectInput(*this, *whole, *gathered);
 }
 
-ShardingAttr meshplan::plan::arrivalsOf(RankedTensorType rows, ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+'/// Removes a digit from an axis of which it is the minor end. Example: of dp = 8, the digit (4)2 leaves (1)4.
+static bool removeMinorDigit(SmallVectorImpl<AxisRefAttr> &axes, size_t index, AxisRefAttr digit, MeshOp mesh) {
+  meshplan::AxisRef whole = resolveAxis(axes[index], mesh), minor = resolveAxis(digit, mesh);
+  if (whole.axis != minor.axis || whole.pre * whole.size != minor.pre * minor.size || minor.pre < whole.pre)
+    return false;
+  if (whole.pre == minor.pre)
+    axes.erase(axes.begin() + index);
+  else
+    axes[index] = AxisRefAttr::get(mesh.getContext(), digit.getName(), whole.pre, minor.pre / whole.pre);
+  return true;
+}
+
+std::optional<ShardingAttr> meshplan::plan::withoutTokenAxis(RankedTensorType type, ShardingAttr sharding, int64_t first,
+                                                             int64_t count, AxisRefAttr axis, MeshOp mesh) {
+  for (int64_t index = first; index < first + count; ++index) {
+    DimShardingAttr dim = sharding.getDims()[index];
+    SmallVector<AxisRefAttr> axes(dim.getAxes());
+    // Microbatches may follow one another within the tokens of a rank.
+    size_t end = axes.size();
+    while (end > 0 && isTime(axes[end - 1]))
+      --end;
+    if (end > 0 && removeMinorDigit(axes, end - 1, axis, mesh))
+      return sharding.withDim(index, divideDim(type.getDimSize(index), axes, mesh, dim));
+  }
+  return std::nullopt;
+}
+
+std::optional<ShardingAttr> meshplan::plan::arrivalsOf(RankedTensorType rows, ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   ShardingAttr sharding = getSharding(rows);
   base::RoutedAttr routed = sharding.getRouted();
-  for (int64_t index = 1; index < routed.getDims(); ++index) {
-    DimShardingAttr dim = sharding.getDims()[index];
-    SmallVector<AxisRefAttr> rest =
-        llvm::filter_to_vector(dim.getAxes(), [&](AxisRefAttr axis) { return !llvm::is_contained(axes, axis); });
-    if (rest.size() != dim.getAxes().size())
-      sharding = sharding.withDim(index, divideDim(rows.getDimSize(index), rest, mesh, dim));
+  for (AxisRefAttr axis : llvm::reverse(axes)) {
+    std::optional<ShardingAttr> rest = withoutTokenAxis(rows, sharding, 1, routed.getDims() - 1, axis, mesh);
+    if (!rest)
+      return std::nullopt;
+    sharding = *rest;
   }
   SmallVector<AxisRefAttr> experts(sharding.getDims()[0].getAxes());
   llvm::append_range(experts, axes);
@@ -219,19 +245,16 @@ LogicalResult ExchangeOp::verify() {
     return emitOpError() << "turns " << getInput().getType() << " into " << getResult().getType()
                          << ", must turn rows into arrivals or the reverse";
   auto rows = cast<RankedTensorType>((goes ? getInput() : getResult()).getType());
-  for (AxisRefAttr axis : change->axes) {
-    ArrayRef<DimShardingAttr> tokens =
-        getSharding(rows).getDims().slice(1, getSharding(rows).getRouted().getDims() - 1);
-    if (llvm::none_of(tokens, [&](DimShardingAttr dim) { return llvm::is_contained(dim.getAxes(), axis); }))
-      return emitOpError() << "needs tokens that are divided over " << axis << ", but the rows are " << rows;
-  }
   auto counts = cast<RankedTensorType>(getCounts().getType());
   MeshOp mesh = getMesh(*this);
   if (!counts.getElementType().isInteger(64) || counts.getRank() != 2 || counts.getDimSize(1) != rows.getDimSize(0) ||
       (mesh && counts.getDimSize(0) != shardCount(change->axes, mesh)))
     return emitOpError() << "has counts of type " << counts << ", must be i64 [ranks, experts]";
-  ShardingAttr made = arrivalsOf(rows, change->axes, mesh);
-  return goes ? expect(*this, made, change->to) : expectInput(*this, made, change->from);
+  // Without a mesh the sizes of axes are unknown; verifyTypes has required one for tensors that are divided.
+  std::optional<ShardingAttr> made = mesh ? arrivalsOf(rows, change->axes, mesh) : std::nullopt;
+  if (!made)
+    return emitOpError() << "needs tokens that are divided over its axes, but the rows are " << rows;
+  return goes ? expect(*this, *made, change->to) : expectInput(*this, *made, change->from);
 }
 
 /// True for a slice over time that takes a microbatch that is contiguous in the batch, with each rank holding a part of

@@ -82,6 +82,19 @@ Status verifyPartial(const artifact::Value &input, const artifact::Value &output
              : corrupted("the output is partial by another reduction than the input");
 }
 
+/// Removes an axis from the minor end of others, or from the last of them, of which it may be a digit. Example: of an axis
+/// of 8, the digit (4)2 leaves (1)4.
+bool removeMinor(std::vector<AxisRef> &axes, const AxisRef &digit) {
+  if (axes.empty() || axes.back().axis != digit.axis || digit.pre < axes.back().pre ||
+      axes.back().pre * axes.back().size != digit.pre * digit.size)
+    return false;
+  AxisRef &last = axes.back();
+  last.size = digit.pre / last.pre;
+  if (last.size == 1)
+    axes.pop_back();
+  return true;
+}
+
 /// Rows go to the ranks of their experts, which their arrivals show, or come back: the axes of the group are at the
 /// minor end of the experts of the arrivals, and divide the tokens of the rows.
 Status verifyExchange(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output,
@@ -101,22 +114,18 @@ Status verifyExchange(const artifact::Start &start, const artifact::Value &input
       rows.routed()->dims() != arrivals.routed()->dims() || rows.routed()->slots() != arrivals.routed()->slots())
     return corrupted("an exchange changes the tensor");
   MESHPLAN_RETURN_IF_ERROR(verifyPartial(input, output, {}));
-  for (flatbuffers::uoffset_t dim = 0; dim < rows.dims()->size(); ++dim) {
-    std::vector<AxisRef> home = axesOf(rows.dims()->Get(dim)->axes()), away = axesOf(arrivals.dims()->Get(dim)->axes());
-    if (dim == 0)
-      home.insert(home.end(), group.begin(), group.end());
-    else if (static_cast<int32_t>(dim) < rows.routed()->dims())
-      std::erase_if(home, [&](const AxisRef &axis) { return std::ranges::find(group, axis) != group.end(); });
-    if (home != away)
+  std::vector<std::vector<AxisRef>> expected;
+  for (const artifact::Dim *dim : *rows.dims())
+    expected.push_back(axesOf(dim->axes()));
+  for (auto axis = group.rbegin(); axis != group.rend(); ++axis) {
+    auto tokens = std::span(expected).subspan(1, rows.routed()->dims() - 1);
+    if (std::ranges::none_of(tokens, [&](std::vector<AxisRef> &axes) { return removeMinor(axes, *axis); }))
+      return corrupted("axis ", axis->axis, " of the communicator does not divide the tokens of the rows");
+  }
+  expected[0].insert(expected[0].end(), group.begin(), group.end());
+  for (flatbuffers::uoffset_t dim = 0; dim < rows.dims()->size(); ++dim)
+    if (expected[dim] != axesOf(arrivals.dims()->Get(dim)->axes()))
       return corrupted("dim ", dim, " of the arrivals is not divided as an exchange over this group leaves it");
-  }
-  for (const AxisRef &axis : group) {
-    int64_t found = 0;
-    for (flatbuffers::uoffset_t dim = 1; dim < static_cast<flatbuffers::uoffset_t>(rows.routed()->dims()); ++dim)
-      found += std::ranges::count(axesOf(rows.dims()->Get(dim)->axes()), axis);
-    if (found != 1)
-      return corrupted("axis ", axis.axis, " of the communicator does not divide the tokens of the rows");
-  }
   return Status();
 }
 

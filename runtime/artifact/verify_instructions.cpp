@@ -183,7 +183,7 @@ Status Walk::beginFlight(int64_t sequence, int32_t input, int32_t output) {
 Status Walk::counts(const artifact::Start &start) const {
   if (start.counts() == -1)
     return Status();
-  MESHPLAN_RETURN_IF_ERROR(tensor(start.counts()));
+  MESHPLAN_RETURN_IF_ERROR(values.useTensor(start.counts()));
   const artifact::Value &value = valueAt(start.counts()), &rows = valueAt(start.input());
   int64_t ranks = shardCount(axesOf(schedule.communicators()->Get(start.communicator())->axes()));
   bool fits = value.dtype() == artifact::DType::i64 && value.dims()->size() == 2 && !value.routed() &&

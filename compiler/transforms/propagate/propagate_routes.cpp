@@ -76,21 +76,18 @@ static WeightAxes weightAxesOf(CallOp route) {
   return axes;
 }
 
-/// The axes of experts that also divide tokens: the most minor ones, each at the minor end of a dim of tokens. Time,
-/// which never divides experts, may be below them.
-static AxisList exchangedAxes(ArrayRef<AxisRefAttr> experts, ShardingAttr tokens) {
-  auto takesFrom = [&](AxisRefAttr axis, ArrayRef<AxisRefAttr> taken) {
-    return llvm::any_of(tokens.getDims(), [&](DimShardingAttr dim) {
-      AxisList rest = llvm::filter_to_vector<2>(
-          dim.getAxes(), [&](AxisRefAttr own) { return !isTime(own) && !llvm::is_contained(taken, own); });
-      return !rest.empty() && rest.back() == axis;
-    });
-  };
+/// The axes of experts that also divide tokens: the most minor ones, each at the minor end of a dim of tokens, or a
+/// digit there.
+static AxisList exchangedAxes(ArrayRef<AxisRefAttr> experts, RankedTensorType indices, MeshOp mesh) {
+  ShardingAttr rest = getSharding(indices);
   AxisList exchanged;
   while (exchanged.size() < experts.size()) {
     AxisRefAttr next = experts.drop_back(exchanged.size()).back();
-    if (!takesFrom(next, exchanged))
+    std::optional<ShardingAttr> without =
+        withoutTokenAxis(indices, rest, 0, indices.getRank() - 1, next, mesh);
+    if (!without)
       break;
+    rest = *without;
     exchanged.insert(exchanged.begin(), next);
   }
   return exchanged;
@@ -110,7 +107,7 @@ void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &
   };
   gather(weights.features);
   ArrayRef<AxisRefAttr> experts = weights.experts ? weights.experts.getAxes() : ArrayRef<AxisRefAttr>();
-  AxisList exchanged = exchangedAxes(experts, getSharding(indices));
+  AxisList exchanged = exchangedAxes(experts, typeOf(indices), mesh);
   ArrayRef<AxisRefAttr> kept = experts.drop_back(exchanged.size());
   gather(kept);
   route.setOperand(0, indices);
@@ -152,8 +149,9 @@ void Propagation::sendToExperts(CallOp call) {
   Value own = isRoute ? call.getResult(1) : call.getResult(0);
   // The table stays that of the rank's own tokens: it says where their rows are.
   ShardingAttr home = getSharding(own).withRouted(routed.get(own));
-  ShardingAttr away = arrivalsOf(withSharding(own.getType(), home), exchange.axes, mesh).withRouted({});
-  Value sent = layouts.obtain(own, away, call->getNextNode(), exchange.cause);
+  // exchangedAxes has found them in the tokens of the route, which its rows have.
+  ShardingAttr away = *arrivalsOf(withSharding(own.getType(), home), exchange.axes, mesh);
+  Value sent = layouts.obtain(own, away.withRouted({}), call->getNextNode(), exchange.cause);
   for (AxisRefAttr axis : exchange.axes)
     layouts.setCause(sent, axis, exchange.cause);
   layouts.supersede(own, sent);

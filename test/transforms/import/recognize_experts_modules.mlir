@@ -209,6 +209,60 @@ func.func @one_hot(
 
 // -----
 
+// Results that are stacked, and gates in a wider type than the values.
+// CHECK-LABEL: func.func @stacked
+// CHECK-NEXT: %[[CHOICE:.*]]:2 = plan.call "aten.topk.default"
+// CHECK-NEXT: %[[ROUTE:.*]]:2 = plan.call "meshplan.route"(%[[CHOICE]]#1)
+// CHECK-NEXT: %[[ROWS:.*]] = plan.call "meshplan.dispatch"(%arg0, %[[ROUTE]]#0)
+// CHECK-NEXT: %[[WEIGHT:.*]] = plan.call "aten.stack.default"(%arg2, %arg3, %arg4)
+// CHECK-NEXT: %[[PRODUCT:.*]] = plan.call "meshplan.grouped_linear"(%[[ROWS]], %[[WEIGHT]], %[[ROUTE]]#1)
+// CHECK-NEXT: %[[NARROW:.*]] = plan.call "meshplan.dispatch_gates"(%[[CHOICE]]#0, %[[ROUTE]]#0) {{.*}} -> tensor<3x2x3xbf16>
+// CHECK-NEXT: %[[GATES:.*]] = plan.call "aten.to.dtype"(%[[NARROW]]) {dtype = f32
+// CHECK-NEXT: %[[COLUMN:.*]] = plan.call "aten.unsqueeze.default"(%[[GATES]]) {{.*}} -> tensor<3x2x3x1xf32>
+// CHECK-NEXT: %[[WEIGHTED:.*]] = plan.call "aten.mul.Tensor"(%[[PRODUCT]], %[[COLUMN]]) {{.*}} -> tensor<3x2x3x8xf32>
+// CHECK-NEXT: %[[OUT:.*]] = plan.call "meshplan.combine"(%[[WEIGHTED]], %[[ROUTE]]#0) {{.*}} -> tensor<2x3x8xf32>
+// CHECK-NEXT: return %[[OUT]]
+func.func @stacked(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<2x3x3xbf16>,
+    %w0: tensor<8x8xf32>,
+    %w1: tensor<8x8xf32>,
+    %w2: tensor<8x8xf32>) -> tensor<2x3x8xf32> {
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x3x3xbf16>) -> (tensor<2x3x2xbf16>, tensor<2x3x2xi64>)
+  %1 = plan.call "aten.one_hot.default"(%0#1) {self = #base.operand<0>, num_classes = 3 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2x3xi64>
+  %2 = plan.call "aten.to.dtype"(%1) {self = #base.operand<0>, dtype = f32} in "mlp"
+      : (tensor<2x3x2x3xi64>) -> tensor<2x3x2x3xf32>
+  %3 = plan.call "aten.unsqueeze.default"(%0#0) {self = #base.operand<0>, dim = -1 : i64} in "mlp"
+      : (tensor<2x3x2xbf16>) -> tensor<2x3x2x1xbf16>
+  %4 = plan.call "aten.mul.Tensor"(%3, %2) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2x1xbf16>, tensor<2x3x2x3xf32>) -> tensor<2x3x2x3xf32>
+  %5 = plan.call "aten.sum.dim_IntList"(%4) {self = #base.operand<0>, dim = [2]} in "mlp"
+      : (tensor<2x3x2x3xf32>) -> tensor<2x3x3xf32>
+  %6 = plan.call "aten.linear.default"(%x, %w0)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %7 = plan.call "aten.linear.default"(%x, %w1)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %8 = plan.call "aten.linear.default"(%x, %w2)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.2.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %9 = plan.call "aten.stack.default"(%6, %7, %8)
+      {tensors = [#base.operand<0>, #base.operand<1>, #base.operand<2>], dim = 2 : i64} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x3x8xf32>
+  %10 = plan.call "aten.unsqueeze.default"(%5) {self = #base.operand<0>, dim = -1 : i64} in "mlp"
+      : (tensor<2x3x3xf32>) -> tensor<2x3x3x1xf32>
+  %11 = plan.call "aten.mul.Tensor"(%9, %10) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x3x8xf32>, tensor<2x3x3x1xf32>) -> tensor<2x3x3x8xf32>
+  %12 = plan.call "aten.sum.dim_IntList"(%11) {self = #base.operand<0>, dim = [-2]} in "mlp"
+      : (tensor<2x3x3x8xf32>) -> tensor<2x3x8xf32>
+  return %12 : tensor<2x3x8xf32>
+}
+
+// -----
+
 // Experts that are not equal.
 // CHECK-LABEL: func.func @differs
 // CHECK-NOT: meshplan.route

@@ -63,6 +63,12 @@ const llvm::StringSet<> withoutDerivative = {
     // copies of tensors that a step keeps on the host
     "meshplan.to_device",
     "meshplan.to_host",
+    // around exchanges of rows, which are made after the derivatives
+    "meshplan.counts_of_experts",
+    "meshplan.counts_on_host",
+    "meshplan.counts_to_gather",
+    "meshplan.order_by_expert",
+    "meshplan.order_by_rank",
     // class weights, which are not trained
     "meshplan.class_weight",
 };

@@ -14,6 +14,8 @@
 //   silu(..)         silu(..)         ..     compute
 //   gate(0) * ..     gate(1) * ..     ..     dispatch of gates, compute
 //   their sum                                combine
+//
+// The results may also be stacked before they are multiplied by the gates of all experts, and summed over the experts.
 
 #include "compiler/transforms/import/experts/equal_experts.h"
 #include "compiler/support/layer_names.h"
@@ -45,6 +47,7 @@ public:
 
 private:
   bool readAddends(Value value, bool isRoot);
+  bool readStacked();
   bool readGated(Value value);
   bool readChoice();
   bool readRows(const Family &family);
@@ -67,6 +70,7 @@ private:
   plan::CallOp sum;
   RoutedRegion region;
   SmallVector<GatedResult, 8> gated; ///< in order of experts, after readChoice
+  Value stackedResults;              ///< of all experts; null: each is multiplied by its own gate
   Value base;                        ///< an addend that is not an expert; null: none
   unsigned lead = 0;
   SmallVector<int64_t> leadShape;         ///< the dims of the tokens in the program
@@ -87,12 +91,12 @@ bool EqualExpertsReader::refuse(plan::CallOp call, StringRef why) {
 /// A result of an expert times a gate.
 bool EqualExpertsReader::readGated(Value value) {
   auto call = value.getDefiningOp<plan::CallOp>();
-  if (!call || call.getTarget() != "aten.mul.Tensor" || call.getNumOperands() != 2)
+  if (!call || call.getTarget() != "aten.mul.Tensor" || call.getNumOperands() != 2 || !value.hasOneUse())
     return false;
   for (unsigned side : {0, 1}) {
     Value result = call.getOperand(side), gate = call.getOperand(1 - side);
     if (rankOf(result) < 2 || rankOf(gate) != rankOf(result) || shapeOf(gate).back() != 1 ||
-        shapeOf(gate).drop_back() != shapeOf(result).drop_back() || result.getType() != value.getType())
+        shapeOf(gate).drop_back() != shapeOf(result).drop_back() || shapeOf(result) != shapeOf(value))
       continue;
     std::optional<ExpertGate> read = readExpertGate(functions, gate);
     if (!read)
@@ -126,6 +130,39 @@ bool EqualExpertsReader::readAddends(Value value, bool isRoot) {
                       [&](Value addend) { return addend.getType() == value.getType() && readAddends(addend, false); });
 }
 
+/// Results of experts [*tokens, features] that are stacked before the features, times the gates of all experts.
+bool EqualExpertsReader::readStacked() {
+  CallView view = CallView::of(sum);
+  std::optional<SmallVector<int64_t>> dims = view.getInts("dim");
+  Value self = tensorArgument(sum, view, "self");
+  auto product = self ? self.getDefiningOp<plan::CallOp>() : plan::CallOp();
+  if (!dims || dims->size() != 1 || view.getBool("keepdim", false) || !product || !self.hasOneUse() ||
+      product.getTarget() != "aten.mul.Tensor" || product.getNumOperands() != 2 ||
+      elementOf(sum.getResult(0)) != elementOf(self))
+    return false;
+  for (unsigned side : {0, 1}) {
+    Value stacked = product.getOperand(side), gates = product.getOperand(1 - side);
+    auto stack = stacked.getDefiningOp<plan::CallOp>();
+    int64_t rank = rankOf(stacked);
+    if (!stack || stack.getTarget() != "aten.stack.default" || rank < 3 || !stacked.hasOneUse() ||
+        shapeOf(stacked) != shapeOf(self) || countedDim(CallView::of(stack).getInt("dim", 0), rank) != rank - 2 ||
+        countedDim(dims->front(), rank) != rank - 2 || rankOf(gates) != rank || shapeOf(gates).back() != 1 ||
+        stack.getNumOperands() != CallView::of(stack).getOperands("tensors").size())
+      continue;
+    std::optional<ExpertGate> read = readExpertGates(functions, gates);
+    if (!read)
+      continue;
+    for (auto [expert, result] : llvm::enumerate(stack.getOperands())) {
+      read->expert = expert;
+      gated.push_back({product, result, gates, *read});
+    }
+    calls.insert(stack);
+    stackedResults = stacked;
+    return true;
+  }
+  return false;
+}
+
 /// True if there is one gate for each expert of one choice.
 bool EqualExpertsReader::readChoice() {
   if (gated.size() < 2)
@@ -141,10 +178,11 @@ bool EqualExpertsReader::readChoice() {
     if (other.read.expert != static_cast<int64_t>(expert))
       return false;
   std::optional<ChosenExperts> chosen = findChosenExperts(functions, first.indices);
-  if (!chosen || chosen->experts != static_cast<int64_t>(gated.size()))
+  ArrayRef<int64_t> shape = shapeOf(gated.front().result);
+  if (!chosen || chosen->experts != static_cast<int64_t>(gated.size()) || shape.size() < 2)
     return false;
   region.chosen = *chosen;
-  leadShape.assign(shapeOf(gated.front().result).drop_back().begin(), shapeOf(gated.front().result).drop_back().end());
+  leadShape.assign(shape.drop_back().begin(), shape.drop_back().end());
   lead = leadShape.size();
   int64_t tokens = 1;
   for (int64_t size : leadShape)
@@ -295,7 +333,8 @@ bool EqualExpertsReader::isReadOnlyHere() {
 }
 
 std::optional<RoutedRegion> EqualExpertsReader::read() {
-  if (!readAddends(sum.getResult(0), /*isRoot=*/true) || !readChoice())
+  bool isSum = sum.getTarget() == "aten.add.Tensor" ? readAddends(sum.getResult(0), /*isRoot=*/true) : readStacked();
+  if (!isSum || !readChoice())
     return std::nullopt;
   region.multiplies = true;
   Family results;
@@ -315,6 +354,12 @@ std::optional<RoutedRegion> EqualExpertsReader::read() {
   Value values = first.read.values;
   Indices at = digitsOf(builder, pair, region.chosen.tokens * region.chosen.slots, shapeOf(values));
   Value gates = findTokenTensor(functions, {{values, at}, token, region.chosen.tokens, {slot}, {region.chosen.slots}});
+  if (stackedResults) {
+    // From here on, the experts are a dim of the program after those of the tokens.
+    ++lead;
+    region.steps.push_back({RoutedStep::same, first.product, stackedResults, first.result, {}});
+    region.rows[stackedResults] = plainRows();
+  }
   region.steps.push_back({RoutedStep::dispatchGates, first.product, first.gate, gates ? gates : values, {}});
   region.rows[first.gate] = {{}, lead, -1};
   region.steps.push_back({RoutedStep::compute, first.product, {}, {}, {}});

@@ -39,6 +39,12 @@ static bool isZero(IndexFunctions &functions, Value value) {
   return element && element->kind == ExprKind::Number && element->number == 0;
 }
 
+/// True if every number of `from` is also one of `to`. The product of a mask and a value has the wider of both types.
+static bool isExactIn(Type from, Type to) {
+  auto narrow = dyn_cast<FloatType>(from), wide = dyn_cast<FloatType>(to);
+  return narrow && wide && (narrow == wide || (narrow.getWidth() < wide.getWidth() && wide.getWidth() >= 32));
+}
+
 /// True if the call is along this dim alone.
 static bool isAlong(const CallView &view, int64_t dim, int64_t rank) {
   std::optional<SmallVector<int64_t>> dims = view.getInts("dim");
@@ -77,8 +83,8 @@ static std::optional<ExpertGate> readMaskedValues(IndexFunctions &functions, Val
                  : view.target == "aten.where.ScalarOther" && view.getFloat("other", 1) == 0) {
     gate = readMask(tensorArgument(call, view, "condition"));
   }
-  if (!gate || !self || !isa<FloatType>(elementOf(self)) || elementOf(self) != elementOf(masked) ||
-      shapeOf(self) != shapeOf(gate->indices) || shapeOf(masked) != shapeOf(self))
+  if (!gate || !self || !isExactIn(elementOf(self), elementOf(masked)) || shapeOf(self) != shapeOf(gate->indices) ||
+      shapeOf(masked) != shapeOf(self))
     return std::nullopt;
   gate->values = self;
   return gate;
@@ -109,7 +115,7 @@ static std::optional<ExpertGate> readAllGates(IndexFunctions &functions, Value g
     found = {hot.getOperand(0), wide.getOperand(0)};
   }
   if (!found.indices || !found.values || rank < 1 || shapeOf(found.indices) != shapeOf(found.values) ||
-      rankOf(found.indices) != rank || elementOf(found.values) != elementOf(gates) ||
+      rankOf(found.indices) != rank || !isExactIn(elementOf(found.values), elementOf(gates)) ||
       shapeOf(found.indices).drop_back() != shapeOf(gates).drop_back())
     return std::nullopt;
   return found;
@@ -149,6 +155,13 @@ static std::optional<Pick> readPick(IndexFunctions &functions, Value value) {
   if (!read || !read->indices.back() || !read->indices.back()->isConstant())
     return std::nullopt;
   return Pick{read->operand, read->indices.back()->value};
+}
+
+std::optional<ExpertGate> meshplan::readExpertGates(IndexFunctions &functions, Value gates) {
+  auto call = gates.getDefiningOp<plan::CallOp>();
+  bool isColumn =
+      call && keepsOrder(call) && rankOf(call.getOperand(0)) + 1 == rankOf(gates) && shapeOf(gates).back() == 1;
+  return readAllGates(functions, isColumn ? call.getOperand(0) : gates);
 }
 
 std::optional<ExpertGate> meshplan::readExpertGate(IndexFunctions &functions, Value gate) {

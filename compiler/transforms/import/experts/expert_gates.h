@@ -22,6 +22,10 @@ struct ExpertGate {
 /// The gate that `gate` [*token dims], or with further dims of size 1, provably is.
 std::optional<ExpertGate> readExpertGate(IndexFunctions &functions, mlir::Value gate);
 
+/// The same for the gates of all experts, [*token dims, experts] or with a further dim of size 1; `expert` means
+/// nothing.
+std::optional<ExpertGate> readExpertGates(IndexFunctions &functions, mlir::Value gates);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_EXPERT_GATES_H

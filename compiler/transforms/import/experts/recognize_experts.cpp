@@ -75,7 +75,7 @@ private:
       for (Value ids : possibleIds(call))
         if (seen.insert(ids).second)
           isAnyBuilt |= replace(readRoutedRegion(functions, ids));
-      if (call.getTarget() == "aten.add.Tensor")
+      if (call.getTarget() == "aten.add.Tensor" || call.getTarget() == "aten.sum.dim_IntList")
         isAnyBuilt |= replace(readEqualExperts(functions, call));
     }
     if (!isAnyBuilt)

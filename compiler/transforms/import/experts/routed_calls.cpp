@@ -94,10 +94,16 @@ Value RoutedCallBuilder::dispatch(const RoutedStep &step) {
 
 Value RoutedCallBuilder::dispatchGates(const RoutedStep &step) {
   assert(shapeOf(step.from).back() == region.chosen.slots && "a gate for each slot");
-  return CallBuilder("meshplan.dispatch_gates", step.place)
-      .tensor("gates", tokensOf(step.from, region.chosen.slots, step.place))
-      .tensor("table", table)
-      .build(routedShape({}), elementOf(step.from));
+  Type type = elementOf(step.from), wanted = elementOf(step.made);
+  Value gates = CallBuilder("meshplan.dispatch_gates", step.place)
+                    .tensor("gates", tokensOf(step.from, region.chosen.slots, step.place))
+                    .tensor("table", table)
+                    .build(routedShape({}), type);
+  return type == wanted ? gates
+                        : CallBuilder("aten.to.dtype", step.place)
+                              .tensor("self", gates)
+                              .type("dtype", wanted)
+                              .build(routedShape({}), wanted);
 }
 
 /// The parameter of all experts. That of each expert is stacked before it is converted, so that what ranks hold and

@@ -33,7 +33,7 @@ struct RoutedRows {
 struct RoutedStep {
   enum Kind {
     dispatch,      ///< rows of tokens; `from` is [*token dims, features]
-    dispatchGates, ///< an element of each pair; `from` is [*token dims, slots]
+    dispatchGates, ///< an element of each pair, in the type of `made`; `from` is [*token dims, slots]
     product,       ///< rows `from` times the weight `with` of their expert
     bias,          ///< the bias `with` of each row's expert is added to rows `from`
     compute,       ///< `place` computes on each row alone: it makes all its results

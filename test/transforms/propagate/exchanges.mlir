@@ -1,0 +1,50 @@
+// Rows that go to the ranks of their experts and come back: experts over axes, or digits of axes, that divide tokens.
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-propagate-shardings 2>/dev/null | FileCheck %s
+
+// CHECK-LABEL: func.func @samples
+// CHECK: %[[T:.*]]:2 = plan.call "meshplan.route"{{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {}]>>)
+// CHECK-NEXT: %[[C:.*]] = plan.reshard %[[T]]#1 because "expert dp" {{.*}} -> tensor<8x4x6xi64, #plan.sharding<[{"dp"}, {}, {}]>>
+// CHECK-NEXT: %[[D:.*]] = plan.call "meshplan.dispatch"(%arg0, %[[T]]#0){{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {"dp"}, {}, {}]>>
+// CHECK-NEXT: %[[R:.*]] = plan.reshard %[[D]] because "expert dp" {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}, {}]>>
+// CHECK-NEXT: %[[L:.*]] = plan.call "meshplan.grouped_linear"(%[[R]], %arg2, %[[C]]){{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{"dp"}, {}, {}, {}]>>
+// CHECK-NEXT: %[[B:.*]] = plan.reshard %[[L]] because "expert dp" {{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {"dp"}, {}, {}]>>
+// CHECK-NEXT: plan.call "meshplan.combine"(%[[B]], %[[T]]#0){{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+// CHECK-NEXT: return
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+func.func @samples(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "expert dp"}) -> tensor<4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
+      : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
+  return %2 : tensor<4x6x10xf32>
+}
+
+// -----
+
+// The minor digit of dp divides the experts: what dp leaves to the tokens is its major digit.
+// CHECK-LABEL: func.func @digits
+// CHECK: plan.reshard {{.*}} -> tensor<8x8x16xf32, #plan.sharding<[{"dp":(2)2}, {"dp":(1)2}, {}]>>
+// CHECK: plan.reshard {{.*}} -> tensor<8x8x10xf32, #plan.sharding<[{}, {"dp"}, {}]>>
+plan.mesh [#base.mesh_axis<"dp" = 4>]
+func.func @digits(
+    %x: tensor<8x16xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<8x2xi64, #plan.sharding<[{"dp"}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"dp":(2)2}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "expert ep"}) -> tensor<8x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<8x2xi64, #plan.sharding<[{"dp"}, {}]>>) -> (tensor<8x8xi64>, tensor<8x8xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<8x16xf32, #plan.sharding<[{"dp"}, {}]>>, tensor<8x8xi64>) -> tensor<8x8x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x8x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"dp":(2)2}, {}, {}]>>, tensor<8x8xi64>) -> tensor<8x8x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [8, 10]}
+      : (tensor<8x8x10xf32>, tensor<8x8xi64>) -> tensor<8x10xf32>
+  return %2 : tensor<8x10xf32>
+}

@@ -172,6 +172,8 @@ void FoldResolver::reportCut(size_t number, int64_t begin, int64_t end) {
 
 /// The nearest sizes below and above with which the name ends at a digit.
 std::string FoldResolver::nearestSizes(int64_t begin, int64_t size) const {
+  // Bounds the search in axes that no cluster has.
+  constexpr int64_t mostDivisor = 100000;
   // The digits of an axis end at the multiples of the ranks before it by the divisors of its size.
   int64_t below = 1, above = mesh.shardsOf(axes) / begin, before = 1;
   for (size_t axis : axes) {
@@ -183,7 +185,7 @@ std::string FoldResolver::nearestSizes(int64_t begin, int64_t size) const {
       (end / begin < size ? below : above) =
           end / begin < size ? std::max(below, end / begin) : std::min(above, end / begin);
     };
-    for (int64_t divisor = 1; divisor <= whole / divisor; ++divisor)
+    for (int64_t divisor = 1; divisor <= std::min(whole / divisor, mostDivisor); ++divisor)
       if (whole % divisor == 0) {
         consider(divisor);
         consider(whole / divisor);

@@ -65,7 +65,9 @@ std::vector<AxisRef> Mesh::digitsOf(llvm::ArrayRef<size_t> numbers) const {
 }
 
 bool meshplan::overlap(const AxisRef &left, const AxisRef &right) {
-  return left.axis == right.axis && left.pre < right.pre * right.size && right.pre < left.pre * left.size;
+  // An axis of size 1 has no digits, and is itself all the same.
+  return left == right ||
+         (left.axis == right.axis && left.pre < right.pre * right.size && right.pre < left.pre * left.size);
 }
 
 std::vector<AxisRef> meshplan::unionOf(llvm::ArrayRef<AxisRef> digits) {

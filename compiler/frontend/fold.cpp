@@ -84,7 +84,7 @@ bool FoldResolver::findAxes() {
   for (const MeshAxis &axis : mesh.axes)
     known.push_back(axis.name);
   for (const Word &word : fold.axes) {
-    auto *found = llvm::find(known, word.text);
+    auto found = llvm::find(known, word.text);
     if (found == known.end()) {
       Diagnostic &error = diagnostics.error(word.range, "the mesh has no axis '" + word.text + "'");
       if (mesh.range.hasLine())

@@ -26,6 +26,7 @@
 #include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
+#include "compiler/transforms/place/expert_weights.h"
 #include "compiler/transforms/place/constrain_values.h"
 #include "compiler/transforms/place/feature_dims.h"
 #include "compiler/transforms/place/messages.h"
@@ -211,21 +212,6 @@ LogicalResult StylePlacer::place(StyledModule &module) {
     return placeExperts(module);
   }
   llvm_unreachable("unknown style");
-}
-
-/// What computes rows of experts reads how many each expert has, beside the weights or biases of all experts.
-static llvm::SetVector<BlockArgument> weightsOfExperts(ArrayRef<CallOp> calls) {
-  llvm::SetVector<BlockArgument> weights;
-  for (CallOp call : calls) {
-    CallView view = CallView::of(call);
-    if (!view.getOperand("counts"))
-      continue;
-    for (StringRef name : {"weight", "bias"})
-      if (std::optional<unsigned> operand = view.getOperand(name))
-        if (BlockArgument weight = sourceArgument(call.getOperand(*operand)); weight && isWeight(weight))
-          weights.insert(weight);
-  }
-  return weights;
 }
 
 /// The path of a module that computes rows of experts; empty if there is none.

@@ -342,4 +342,5 @@ void bind::bindData(const Context &context, BoundPlan &plan) {
     plan.data.push_back(std::move(data));
   }
   assignParameters(context, plan);
+  checkDataOfExperts(context, plan);
 }

@@ -52,11 +52,6 @@ void addAxis(AxisList &axes, plan::AxisRefAttr axis, plan::MeshOp mesh);
 /// The entries of `axes` that overlap none of `removed`.
 AxisList without(llvm::ArrayRef<plan::AxisRefAttr> axes, llvm::ArrayRef<plan::AxisRefAttr> removed);
 
-/// What `removed` leave of `axes`, digit by digit: of "a" of size 8, "a":(4)2 leaves "a":(1)4. An entry that cannot be
-/// cut where a removed digit begins or ends is removed whole.
-AxisList remainderOf(llvm::ArrayRef<plan::AxisRefAttr> axes, llvm::ArrayRef<plan::AxisRefAttr> removed,
-                     plan::MeshOp mesh);
-
 /// The sharding of `type` without `removed` in any dim and among the partial and flat axes.
 plan::ShardingAttr without(mlir::RankedTensorType type, llvm::ArrayRef<plan::AxisRefAttr> removed, plan::MeshOp mesh);
 

@@ -7,6 +7,11 @@
 
 namespace meshplan {
 
+/// What `removed` leave of `axes`, digit by digit: of "a" of size 8, "a":(4)2 leaves "a":(1)4. An entry that cannot be
+/// cut where a removed digit begins or ends is removed whole.
+AxisList remainderOf(llvm::ArrayRef<plan::AxisRefAttr> axes, llvm::ArrayRef<plan::AxisRefAttr> removed,
+                     plan::MeshOp mesh);
+
 /// The axes over which the data statement of a parameter divides what is flat of it: those of the statement, without
 /// the digits that divide its dims. Ranks that hold different experts have no copy of one another's weights, so data
 /// parallelism of these weights is over what the experts leave: of dp = 8, experts over dp:(4)2 leave dp:(1)4. Empty if

@@ -18,7 +18,7 @@ item : statement? end ;
 end : NEWLINE | ';' ;
 
 statement
-    : modelStatement | meshStatement | letStatement
+    : modelStatement | meshStatement | foldStatement | letStatement
     | valueStatement | lossStatement | microbatchesStatement
     | dataStatement | precisionStatement | recomputeStatement
     | optimizerStatement | clipStatement | nonfiniteStatement | trainableStatement | initStatement
@@ -31,6 +31,7 @@ statement
 modelStatement : 'model' STRING ;
 meshStatement : 'mesh' axisDefinition (',' axisDefinition)* ;
 axisDefinition : axisName '=' expression ;
+foldStatement : 'fold' '(' axisName (',' axisName)* ')' 'as' '(' axisDefinition (',' axisDefinition)* ')' ;
 letStatement : 'let' axisName '=' expression ;
 
 // Inputs, outputs and the batch.
@@ -78,7 +79,6 @@ overlapStatement : 'overlap' optionBlock ;
 reservedStatement
     : 'pipeline' axes optionBlock?
     | 'context' axes optionBlock?
-    | 'fold' '(' axisName (',' axisName)* ')' 'as' '(' axisDefinition (',' axisDefinition)* ')'
     | 'offload' word (',' word)*
     | 'tie' paths
     | 'shapes' (operands optionBlock? | optionBlock)

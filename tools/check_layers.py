@@ -97,7 +97,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "dialect/sched": ({"dialect/base", EXTENT}, {"mlir", "llvm"}),
     "compiler/support": ({EXTENT}, {"llvm"}),
     "compiler/frontend": (
-        {"grammar", "compiler/support", DISTRIBUTION, LOSS_SCALE, PROGRAM_NAMES, RATE_SCHEDULE},
+        {"grammar", "compiler/support", DISTRIBUTION, LOSS_SCALE, MESH_AXES, PROGRAM_NAMES, RATE_SCHEDULE},
         {"antlr", "llvm"},
     ),
     "compiler/adopt": ({"compiler/frontend", "compiler/support"}, {"llvm"}),

@@ -4,7 +4,7 @@
 // a dim has. The checks use names, shapes and dtypes; whether a module can take its style is checked by phases that
 // know its op.
 //
-// Modules, parameters, inputs and outputs are indices into the ModelOutline, axes into the mesh. `text` is the
+// Modules, parameters, inputs and outputs are indices into the ModelOutline, axes as in AxisList. `text` is the
 // statement as written, for messages.
 //
 //===----------------------------------------------------------------------===//

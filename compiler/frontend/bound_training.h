@@ -2,13 +2,14 @@
 //
 // The statements of training, bound to a model: data parallelism, precision,
 // recompute, optimizer and what is trained. Modules and parameters are indices
-// into the ModelOutline, axes into the mesh.
+// into the ModelOutline, axes as in AxisList.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef MESHPLAN_COMPILER_FRONTEND_BOUND_TRAINING_H
 #define MESHPLAN_COMPILER_FRONTEND_BOUND_TRAINING_H
 
+#include "compiler/frontend/mesh.h"
 #include "compiler/frontend/syntax.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -19,8 +20,6 @@
 #include <vector>
 
 namespace meshplan {
-
-using AxisList = std::vector<size_t>;
 
 /// Where the plan states each option, by name.
 using OptionRanges = std::map<std::string, SourceRange>;

@@ -9,6 +9,7 @@
 
 #include "compiler/frontend/evaluate.h"
 
+#include "compiler/frontend/fold.h"
 #include "compiler/support/nearest.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -19,20 +20,6 @@
 #include <utility>
 
 using namespace meshplan;
-
-int64_t Mesh::worldSize() const {
-  int64_t product = 1;
-  for (const MeshAxis &axis : axes)
-    product *= axis.size;
-  return product;
-}
-
-std::optional<size_t> Mesh::find(llvm::StringRef name) const {
-  for (size_t i = 0; i < axes.size(); ++i)
-    if (axes[i].name == name)
-      return i;
-  return std::nullopt;
-}
 
 namespace {
 
@@ -117,6 +104,7 @@ private:
   std::optional<int64_t> valueOf(const std::string &name, Entry &entry);
   std::optional<int64_t> lookup(const Expression &use);
   std::optional<Environment> environment();
+  int64_t sizeOf(const Word &name);
   void reportSize(const Word &name, int64_t size);
   void checkWorld(const Environment &result, int64_t product);
 
@@ -134,6 +122,9 @@ std::optional<Environment> Evaluator::run(llvm::ArrayRef<Definition> definitions
   if (!syntax.meshes.empty())
     for (const AxisDefinition &axis : syntax.meshes.front().axes)
       define(axis.name, axis.size);
+  for (const FoldStatement &fold : syntax.folds)
+    for (const AxisDefinition &name : fold.names)
+      define(name.name, name.size);
   for (const Definition &definition : definitions)
     override(definition);
   // All of them, because a wrong definition is an error even if nothing uses it.
@@ -236,24 +227,38 @@ std::optional<Environment> Evaluator::environment() {
   int64_t product = 1;
   for (size_t i = 0; !syntax.meshes.empty() && i < syntax.meshes.front().axes.size(); ++i) {
     const Word &name = syntax.meshes.front().axes[i].name;
-    int64_t size = *names[name.text].value;
-    if (size < 1)
-      reportSize(name, size);
-    else if (__builtin_mul_overflow(product, size, &product))
+    int64_t size = sizeOf(name);
+    if (size >= 1 && __builtin_mul_overflow(product, size, &product))
       diagnostics.error(result.mesh.range, "the number of ranks does not fit in 64 bits");
-    // The compiler's name for the time axis (timeAxisName of the plan dialect).
-    if (name.text == "microbatch")
-      diagnostics.error(name.range, "an axis cannot be named 'microbatch': microbatches follow one another in time")
-          .help("give the axis another name");
     result.mesh.axes.push_back({name.text, size, name.range});
   }
   checkWorld(result, product);
+  for (const FoldStatement &fold : syntax.folds) {
+    std::vector<int64_t> sizes;
+    for (const AxisDefinition &name : fold.names)
+      sizes.push_back(sizeOf(name.name));
+    // A fold of a wrong mesh, or with a size below one, which has been reported, would be wrong for no other reason.
+    if (diagnostics.errorCount() == before)
+      resolveFold(fold, sizes, result.mesh, diagnostics);
+  }
   if (diagnostics.errorCount() != before)
     return std::nullopt;
   for (const auto &[name, entry] : names)
     result.values[name] = *entry.value;
   result.values["world"] = product;
   return result;
+}
+
+/// The size of an axis or of a name of a fold; reports a wrong one.
+int64_t Evaluator::sizeOf(const Word &name) {
+  int64_t size = *names[name.text].value;
+  if (size < 1)
+    reportSize(name, size);
+  // The compiler's name for the time axis (timeAxisName of the plan dialect).
+  if (name.text == "microbatch")
+    diagnostics.error(name.range, "an axis cannot be named 'microbatch': microbatches follow one another in time")
+        .help("give the axis another name");
+  return size;
 }
 
 void Evaluator::reportSize(const Word &name, int64_t size) {

@@ -1,6 +1,6 @@
 //===- evaluate.h - sizes and values of a plan -------------------*- C++ -*-===//
 //
-// The integers of a plan: `let` values, axis sizes, `world`, and definitions of the command line that override them
+// The integers of a plan: `let` values, sizes of axes and folds, `world`, and definitions of the command line that override them
 // (`-D name=value`).
 //
 //===----------------------------------------------------------------------===//
@@ -8,6 +8,7 @@
 #ifndef MESHPLAN_COMPILER_FRONTEND_EVALUATE_H
 #define MESHPLAN_COMPILER_FRONTEND_EVALUATE_H
 
+#include "compiler/frontend/mesh.h"
 #include "compiler/frontend/syntax.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -24,31 +25,16 @@ struct Definition {
   std::string value;
 };
 
-struct MeshAxis {
-  std::string name;
-  int64_t size = 1;
-  SourceRange range; ///< of its definition in the plan
-};
-
-/// The device mesh, outermost axis first. Rank order is row-major.
-struct Mesh {
-  std::vector<MeshAxis> axes;
-  SourceRange range; ///< of the statement; none if the plan has no mesh
-
-  int64_t worldSize() const;
-  std::optional<size_t> find(llvm::StringRef name) const;
-};
-
 /// The values of names in expressions.
 struct Environment {
   Mesh mesh;
-  llvm::StringMap<int64_t> values; ///< axes, lets and `world`
+  llvm::StringMap<int64_t> values; ///< axes, names of folds, lets and `world`
 };
 
-/// Evaluates mesh and lets. A plan without a mesh has one rank. `world` is the value of `-D world=N`; without it, the
-/// product of the axis sizes. Reports unknown and repeated names, cycles, inexact division, overflow, a size below one,
-/// a product of sizes that is not `world`, and a definition whose name the plan does not have; then the result is
-/// empty.
+/// Evaluates mesh, folds and lets. A plan without a mesh has one rank. `world` is the value of `-D world=N`; without
+/// it, the product of the axis sizes. Reports unknown and repeated names, cycles, inexact division, overflow, a size
+/// below one, a product of sizes that is not `world`, a fold whose names are not digits (resolveFold), and a definition
+/// whose name the plan does not have; then the result is empty.
 std::optional<Environment> evaluatePlan(const Syntax &syntax, llvm::ArrayRef<Definition> definitions,
                                         Diagnostics &diagnostics);
 

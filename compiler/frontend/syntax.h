@@ -37,6 +37,13 @@ struct MeshStatement {
   SourceRange range;
 };
 
+/// `fold (dp, tp) as (edp = 4, ep = 8)`, major to minor.
+struct FoldStatement {
+  std::vector<Word> axes; ///< of the mesh
+  std::vector<AxisDefinition> names;
+  SourceRange range;
+};
+
 /// `let name = value`
 struct LetStatement {
   Word name;
@@ -164,6 +171,7 @@ struct Syntax {
   Word name;
   std::vector<ModelStatement> models;
   std::vector<MeshStatement> meshes;
+  std::vector<FoldStatement> folds;
   std::vector<LetStatement> lets;
   std::vector<ValueStatement> values;
   std::vector<LossStatement> losses;

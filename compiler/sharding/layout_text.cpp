@@ -7,13 +7,16 @@
 
 using namespace meshplan::plan;
 
+std::string meshplan::axisText(AxisRefAttr axis) {
+  std::string text = axis.getName().str();
+  if (!axis.isWhole())
+    text += ":(" + std::to_string(axis.getPre()) + ")" + std::to_string(axis.getSize());
+  return text;
+}
+
 static void printAxes(llvm::raw_ostream &stream, llvm::ArrayRef<AxisRefAttr> axes) {
   stream << " over " << (axes.size() > 1 ? "(" : "");
-  llvm::interleaveComma(axes, stream, [&](AxisRefAttr axis) {
-    stream << axis.getName();
-    if (!axis.isWhole())
-      stream << ":(" << axis.getPre() << ')' << axis.getSize();
-  });
+  llvm::interleaveComma(axes, stream, [&](AxisRefAttr axis) { stream << meshplan::axisText(axis); });
   stream << (axes.size() > 1 ? ")" : "");
 }
 

@@ -8,6 +8,9 @@
 
 namespace meshplan {
 
+/// `dp`, or `dp:(1)4` for a digit.
+std::string axisText(plan::AxisRefAttr axis);
+
 /// "[4 over dp, 96, 576 over tp unit 64]", followed by ", partial over tp" if the tensor is partial. The type must have
 /// a sharding.
 std::string layoutText(mlir::RankedTensorType type);

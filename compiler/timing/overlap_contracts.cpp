@@ -17,7 +17,6 @@
 #include "compiler/support/time_text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -61,14 +60,30 @@ private:
 
 } // namespace
 
-/// The names of the axes in the name of a communicator: "dp.tp.1.2" is over dp and a part of tp.
-static llvm::StringSet<> axesOf(StringRef communicator) {
-  llvm::StringSet<> axes;
+/// The axes and digits in the name of a communicator: "dp.tp.1.2" is over dp and the digit tp:(1)2.
+static std::vector<AxisRef> digitsOf(StringRef communicator, const Mesh &mesh) {
+  std::vector<AxisRef> digits;
   llvm::SmallVector<StringRef> parts;
   communicator.split(parts, '.');
-  for (StringRef part : parts)
-    if (part.find_first_not_of("0123456789") != StringRef::npos)
-      axes.insert(part);
+  for (size_t index = 0; index < parts.size(); ++index) {
+    std::optional<size_t> axis = mesh.find(parts[index]);
+    if (!axis)
+      continue;
+    AxisRef digit{static_cast<int64_t>(*axis), 1, mesh.sizeOf(*axis)};
+    bool isPart = index + 2 < parts.size() && !parts[index + 1].getAsInteger(10, digit.pre);
+    if (isPart)
+      parts[index + 2].getAsInteger(10, digit.size);
+    digits.push_back(digit);
+  }
+  return digits;
+}
+
+/// The axes of digits, each once.
+static std::vector<int64_t> axesOf(llvm::ArrayRef<AxisRef> digits) {
+  std::vector<int64_t> axes;
+  for (const AxisRef &digit : unionOf(digits))
+    if (axes.empty() || axes.back() != digit.axis)
+      axes.push_back(digit.axis);
   return axes;
 }
 
@@ -77,15 +92,17 @@ bool ClauseCheck::isMeant(StringRef purpose, StringRef communicator) const {
     return false;
   if (clause.axes.empty())
     return true;
-  llvm::StringSet<> axes = axesOf(communicator);
-  return axes.size() == clause.axes.size() &&
-         llvm::all_of(clause.axes, [&](size_t axis) { return axes.contains(plan.environment.mesh.axes[axis].name); });
+  const Mesh &mesh = plan.environment.mesh;
+  std::vector<AxisRef> own = digitsOf(communicator, mesh), named = mesh.digitsOf(clause.axes);
+  // An axis stands for its digits, too; the name of a fold is about its own.
+  bool areAxes = llvm::all_of(clause.axes, [&](size_t number) { return number < mesh.axes.size(); });
+  return areAxes ? axesOf(own) == axesOf(named) : unionOf(own) == unionOf(named);
 }
 
 std::string ClauseCheck::subject() const {
   std::string text = clause.purpose.empty() ? "communication" : clause.purpose;
   for (size_t index = 0; index < clause.axes.size(); ++index)
-    text += (index == 0 ? " over " : ", ") + plan.environment.mesh.axes[clause.axes[index]].name;
+    text += (index == 0 ? " over " : ", ") + plan.environment.mesh.nameOf(clause.axes[index]);
   return text;
 }
 

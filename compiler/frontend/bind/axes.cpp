@@ -1,7 +1,7 @@
 //===- axes.cpp - axes and layouts by name ---------------------------------===//
 //
 // An axis that the plan names twice for one value is an error at the second name: one coordinate would choose the shard
-// of two dims. So `used` collects the axes over all dims of a layout. An axis that is not found is left out of the
+// of two dims. So is a digit that two names have. So `used` collects the names over all dims of a layout. An axis that is not found is left out of the
 // result, and binding continues, so that one run reports all of them.
 //
 //===----------------------------------------------------------------------===//
@@ -14,15 +14,39 @@
 using namespace meshplan;
 using namespace meshplan::bind;
 
+/// Reports a name that was used before, or has a digit that one used before has. True if it was reported.
+static bool reportUsed(const Context &context, const Word &axis, llvm::ArrayRef<Word> used) {
+  const Mesh &mesh = context.environment.mesh;
+  auto shared = [&](const Word &other) -> std::optional<AxisRef> {
+    for (const AxisRef &digit : mesh.digitsOf(*mesh.find(axis.text)))
+      for (const AxisRef &theirs : mesh.digitsOf(*mesh.find(other.text)))
+        if (overlap(digit, theirs))
+          return digit;
+    return std::nullopt;
+  };
+  for (const Word &earlier : used) {
+    std::optional<AxisRef> digit = shared(earlier);
+    if (earlier.text != axis.text && !digit)
+      continue;
+    context.diagnostics
+        .error(axis.range, earlier.text == axis.text ? "axis '" + axis.text + "' is used twice"
+                                                     : "'" + axis.text + "' and '" + earlier.text +
+                                                           "' share a digit of axis '" + mesh.nameOf(digit->axis) + "'")
+        .note(earlier.range,
+              earlier.text == axis.text ? "it is used here, too" : "'" + earlier.text + "' is used here")
+        .help("an axis splits at most one dim of a value: remove it from one of the two");
+    return true;
+  }
+  return false;
+}
+
 AxisList bind::resolveAxes(const Context &context, llvm::ArrayRef<Word> axes, std::vector<Word> &used) {
   AxisList result;
   const Mesh &mesh = context.environment.mesh;
   for (const Word &axis : axes) {
     std::optional<size_t> index = mesh.find(axis.text);
     if (!index) {
-      std::vector<std::string> names;
-      for (const MeshAxis &known : mesh.axes)
-        names.push_back(known.name);
+      std::vector<std::string> names = mesh.names();
       Diagnostic &error = context.diagnostics.error(axis.range, "unknown axis '" + axis.text + "'");
       if (mesh.range.hasLine())
         error.note(mesh.range, "the mesh is here");
@@ -30,13 +54,8 @@ AxisList bind::resolveAxes(const Context &context, llvm::ArrayRef<Word> axes, st
                                : suggest(axis.text, names, "axes of the mesh"));
       continue;
     }
-    auto earlier = llvm::find_if(used, [&](const Word &word) { return word.text == axis.text; });
-    if (earlier != used.end()) {
-      context.diagnostics.error(axis.range, "axis '" + axis.text + "' is used twice")
-          .note(earlier->range, "it is used here, too")
-          .help("an axis splits at most one dim of a value: remove it from one of the two");
+    if (reportUsed(context, axis, used))
       continue;
-    }
     used.push_back(axis);
     result.push_back(*index);
   }
@@ -51,7 +70,7 @@ AxisList bind::resolveAxes(const Context &context, llvm::ArrayRef<Word> axes) {
 std::string bind::axesText(const Context &context, llvm::ArrayRef<size_t> axes) {
   std::string names;
   for (size_t axis : axes)
-    names += (names.empty() ? "" : ", ") + context.environment.mesh.axes[axis].name;
+    names += (names.empty() ? "" : ", ") + context.environment.mesh.nameOf(axis);
   return axes.size() == 1 ? names : "(" + names + ")";
 }
 

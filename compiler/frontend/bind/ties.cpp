@@ -22,7 +22,7 @@ struct Placement {
   std::string text;
   SourceRange range;
   std::optional<std::map<int64_t, AxisList>> splits;
-  AxisList axes; ///< sorted
+  AxisList axes; ///< in the order of the mesh
   std::vector<int64_t> parts;
 };
 
@@ -56,8 +56,16 @@ Placement placementOf(const Context &context, const BoundParameter &parameter) {
 }
 
 // A style on either side leaves the dims open, so then only axes can be compared.
-bool agree(const Placement &a, const Placement &b) {
-  return a.splits && b.splits ? a.splits == b.splits && a.parts == b.parts : a.axes == b.axes;
+bool agree(const Mesh &mesh, const Placement &a, const Placement &b) {
+  if (!a.splits || !b.splits)
+    return unionOf(mesh.digitsOf(a.axes)) == unionOf(mesh.digitsOf(b.axes));
+  auto digits = [&](const Placement &placement) {
+    std::map<int64_t, std::vector<AxisRef>> result;
+    for (const auto &[dim, axes] : *placement.splits)
+      result[dim] = mesh.digitsOf(axes);
+    return result;
+  };
+  return digits(a) == digits(b) && a.parts == b.parts;
 }
 
 /// `splits dim 0 over tp`, `keeps it whole`
@@ -149,7 +157,7 @@ void bind::checkTies(const Context &context, const BoundPlan &plan) {
       return std::pair(a.range.line, a.range.column) < std::pair(b.range.line, b.range.column);
     });
     for (size_t other = 1; other < placements.size(); ++other) {
-      if (agree(placements[0], placements[other]))
+      if (agree(context.environment.mesh, placements[0], placements[other]))
         continue;
       const Placement &first = placements[0];
       const Placement &second = placements[other];

@@ -27,11 +27,20 @@ void model(const SyntaxContext &context, Parser::ModelStatementContext &rule, Sy
   syntax.models.push_back({withoutQuotes(file.getText()), context.range(file), context.range(rule)});
 }
 
+template <typename Rules> std::vector<AxisDefinition> definitions(const SyntaxContext &context, const Rules &rules) {
+  std::vector<AxisDefinition> result;
+  for (Parser::AxisDefinitionContext *axis : rules)
+    result.push_back({word(context, *axis->axisName()), expression(context, *axis->expression())});
+  return result;
+}
+
 void mesh(const SyntaxContext &context, Parser::MeshStatementContext &rule, Syntax &syntax) {
-  MeshStatement result{{}, context.range(rule)};
-  for (Parser::AxisDefinitionContext *axis : rule.axisDefinition())
-    result.axes.push_back({word(context, *axis->axisName()), expression(context, *axis->expression())});
-  syntax.meshes.push_back(std::move(result));
+  syntax.meshes.push_back({definitions(context, rule.axisDefinition()), context.range(rule)});
+}
+
+void fold(const SyntaxContext &context, Parser::FoldStatementContext &rule, Syntax &syntax) {
+  syntax.folds.push_back(
+      {words(context, rule.axisName()), definitions(context, rule.axisDefinition()), context.range(rule)});
 }
 
 void value(const SyntaxContext &context, Parser::ValueStatementContext &rule, Syntax &syntax) {
@@ -108,6 +117,8 @@ bool forwardStatement(const SyntaxContext &context, Parser::StatementContext &ru
     model(context, *statement, syntax);
   else if (auto *statement = rule.meshStatement())
     mesh(context, *statement, syntax);
+  else if (auto *statement = rule.foldStatement())
+    fold(context, *statement, syntax);
   else if (auto *statement = rule.letStatement())
     syntax.lets.push_back({word(context, *statement->axisName()), expression(context, *statement->expression()),
                            context.range(*statement)});

@@ -50,12 +50,8 @@ Statement Describer::statement(Location location, StringAttr text) const {
 
 std::vector<AxisName> Describer::axisNames(ArrayRef<AxisRefAttr> axes) const {
   std::vector<AxisName> names;
-  for (AxisRefAttr axis : axes) {
-    std::string name = axis.getName().str();
-    if (!axis.isWhole())
-      name += ":(" + std::to_string(axis.getPre()) + ")" + std::to_string(axis.getSize());
-    names.push_back({std::move(name), axisSize(axis, mesh)});
-  }
+  for (AxisRefAttr axis : axes)
+    names.push_back({axisText(axis), axisSize(axis, mesh)});
   return names;
 }
 
@@ -68,10 +64,12 @@ std::vector<Statement> Describer::reasons(Value value, ArrayRef<AxisRefAttr> axe
       reason = statement(argument.getLoc(), style);
     return reasons;
   }
-  for (CauseAttr cause : getCauses(value.getLoc()))
-    for (auto [axis, reason] : llvm::zip(axes, reasons))
-      if (axis.getName() == cause.getAxis())
-        reason = statement(cause.getStatement(), cause.getText());
+  // By axis first: later passes may have written its digits in another way.
+  for (bool isExact : {false, true})
+    for (CauseAttr cause : getCauses(value.getLoc()))
+      for (auto [axis, reason] : llvm::zip(axes, reasons))
+        if (isExact ? axisText(axis) == cause.getAxis() : axis.getName() == cause.getAxis().split(':').first)
+          reason = statement(cause.getStatement(), cause.getText());
   return reasons;
 }
 

@@ -38,7 +38,7 @@ private:
     return known == ranges.end() ? "" : locationOf(known->second);
   }
   std::string axesText(const AxisList &axes) const {
-    auto name = [&](size_t axis) { return plan.environment.mesh.axes[axis].name; };
+    auto name = [&](size_t axis) { return plan.environment.mesh.nameOf(axis); };
     std::string text = llvm::join(llvm::map_range(axes, name), ", ");
     return axes.size() == 1 ? text : "(" + text + ")";
   }

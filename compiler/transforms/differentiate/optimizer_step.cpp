@@ -17,6 +17,7 @@
 // master and of the moments; these are rounded to bf16 and gathered over dp into w.
 
 #include "compiler/transforms/differentiate/optimizer_step.h"
+#include "compiler/sharding/storage/data_axes.h"
 #include "compiler/transforms/differentiate/divided_sum.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
@@ -49,7 +50,7 @@ AxisList OptimizerStep::flatAxes(const Update &update) const {
   DataOp data = update.data;
   if (!data)
     return AxisList(getSharding(update.parameter).getFlatAxes());
-  return dividingAxes(toAxes(data.getAxes()), getMesh(update.parameter.getOwner()->getParentOp()));
+  return dataAxesOf(update.parameter, getMesh(update.parameter.getOwner()->getParentOp()));
 }
 
 static ArrayAttr toArray(OpBuilder &builder, const AxisList &axes) {

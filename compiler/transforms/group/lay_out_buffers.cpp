@@ -44,7 +44,7 @@ static bool isContiguous(BlockArgument parameter) {
 
 namespace {
 
-/// One storage for the contiguous parameters of each unit and element type. Programs share the tensors, so a parameter
+/// One storage for the contiguous parameters of each unit, element type and list of flat axes. Programs share the tensors, so a parameter
 /// has the same position in all of them. Example: the step reads `a`, `b` and `c`, another program `a` and `c`. These
 /// keep positions 0 and 2, because `b` is between them in the memory that both programs use.
 class ParameterStorages {
@@ -98,15 +98,20 @@ private:
 
 } // namespace
 
+static ArrayAttr flatAxesOf(BlockArgument parameter) {
+  ArrayRef<AxisRefAttr> axes = getSharding(parameter).getFlatAxes();
+  return ArrayAttr::get(parameter.getContext(), SmallVector<Attribute>(axes.begin(), axes.end()));
+}
+
 ParameterStorages::ParameterStorages(ModuleOp module) {
   StorageOrder order(module);
-  // A storage has one element type. The order of the map makes the artifact deterministic.
-  llvm::MapVector<std::pair<int64_t, Type>, SmallVector<BlockArgument>> units;
+  // A storage has one element type, and its parameters are gathered over the same axes. The order of the map makes the artifact deterministic.
+  llvm::MapVector<std::tuple<int64_t, Type, Attribute>, SmallVector<BlockArgument>> units;
   llvm::StringSet<> seen;
   for (auto function : module.getOps<func::FuncOp>())
     for (BlockArgument argument : function.getArguments())
       if (isWeight(argument) && isContiguous(argument) && seen.insert(parameterName(argument)).second)
-        units[{unitOf(argument), getElementTypeOrSelf(argument)}].push_back(argument);
+        units[{unitOf(argument), getElementTypeOrSelf(argument), flatAxesOf(argument)}].push_back(argument);
   for (auto &[key, parameters] : units) {
     llvm::sort(parameters, [&](BlockArgument left, BlockArgument right) {
       return order.positionOf(left) < order.positionOf(right);

@@ -218,13 +218,11 @@ void ProgramBuilder::addInputs(Block *block) {
 }
 
 void ProgramBuilder::checkSize(const std::string &input, size_t number, const BoundDim &dim) {
-  int64_t shards = 1;
+  const Mesh &mesh = bound.environment.mesh;
+  int64_t shards = mesh.shardsOf(dim.axes);
   std::string axes;
-  for (size_t axis : dim.axes) {
-    const meshplan::MeshAxis &meshAxis = bound.environment.mesh.axes[axis];
-    shards *= meshAxis.size;
-    axes += (axes.empty() ? "" : ", ") + meshAxis.name + " = " + std::to_string(meshAxis.size);
-  }
+  for (size_t axis : dim.axes)
+    axes += (axes.empty() ? "" : ", ") + mesh.nameOf(axis) + " = " + std::to_string(mesh.sizeOf(axis));
   // The extent of a batch is that of one microbatch.
   const char *where = dim.name == program_names::batchDim && bound.microbatches.calls() > 1 ? " in a microbatch" : "";
   if (!dim.axes.empty() && dim.extent < shards)

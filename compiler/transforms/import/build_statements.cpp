@@ -59,8 +59,14 @@ Location StatementBuilder::locate(const SourceRange &range) const {
 }
 
 SmallVector<AxisRefAttr> StatementBuilder::axisRefs(ArrayRef<size_t> axes) const {
-  return llvm::map_to_vector(axes, [&](size_t axis) {
-    return AxisRefAttr::get(builder.getContext(), bound.environment.mesh.axes[axis].name);
+  return axisRefs(bound.environment.mesh.digitsOf(axes));
+}
+
+SmallVector<AxisRefAttr> StatementBuilder::axisRefs(ArrayRef<AxisRef> digits) const {
+  return llvm::map_to_vector(digits, [&](const AxisRef &digit) {
+    const meshplan::MeshAxis &axis = bound.environment.mesh.axes[digit.axis];
+    return digit.size == axis.size ? AxisRefAttr::get(builder.getContext(), axis.name)
+                                   : AxisRefAttr::get(builder.getContext(), axis.name, digit.pre, digit.size);
   });
 }
 
@@ -125,27 +131,19 @@ SmallVector<AxisRefAttr> StatementBuilder::allAxes() const {
 SmallVector<AxisRefAttr> StatementBuilder::governedAxes(const BoundModule &module, const BoundLayout &layout) const {
   if (layout.rank)
     return allAxes();
-  llvm::SmallVector<bool> governed(bound.environment.mesh.axes.size(), false);
-  auto add = [&](ArrayRef<size_t> axes) {
-    for (size_t axis : axes)
-      governed[axis] = true;
-  };
+  const Mesh &mesh = bound.environment.mesh;
+  AxisList governed;
   for (const BoundStyle &style : module.styles)
-    add(style.axes);
+    llvm::append_range(governed, style.axes);
   for (const DimSplit &split : layout.splits)
-    add(split.axes);
-  if (llvm::none_of(governed, [](bool is) { return is; })) {
-    governed.assign(governed.size(), true);
-    for (const BoundInput &input : bound.inputs)
-      for (const BoundDim &dim : input.dims)
-        for (size_t axis : dim.axes)
-          governed[axis] = false;
-  }
-  SmallVector<size_t> axes;
-  for (auto [axis, is] : llvm::enumerate(governed))
-    if (is)
-      axes.push_back(axis);
-  return axisRefs(axes);
+    llvm::append_range(governed, split.axes);
+  if (!governed.empty())
+    return axisRefs(unionOf(mesh.digitsOf(governed)));
+  std::vector<AxisRef> ofInputs;
+  for (const BoundInput &input : bound.inputs)
+    for (const BoundDim &dim : input.dims)
+      llvm::append_range(ofInputs, mesh.digitsOf(dim.axes));
+  return axisRefs(without(mesh.digitsOf(llvm::to_vector(llvm::seq(mesh.axes.size()))), ofInputs));
 }
 
 /// The dims up to the last one that is split, or all that the statement lists.

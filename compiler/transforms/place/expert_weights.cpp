@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/place/expert_weights.h"
 #include "compiler/sharding/dataflow/carriers.h"
+#include "compiler/sharding/op_record.h"
 
 using namespace mlir;
 using namespace meshplan;

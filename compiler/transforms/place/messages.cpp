@@ -7,6 +7,7 @@
 
 #include "compiler/transforms/place/messages.h"
 #include "compiler/sharding/axes.h"
+#include "compiler/sharding/layout_text.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
@@ -145,14 +146,14 @@ void meshplan::warnOfOnlyKeyHead(StyleOp style, BlockArgument parameter, ArrayRe
 std::string meshplan::axisNames(ArrayRef<AxisRefAttr> axes) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  llvm::interleave(axes, stream, [&](AxisRefAttr axis) { stream << axis.getName(); }, " x ");
+  llvm::interleave(axes, stream, [&](AxisRefAttr axis) { stream << axisText(axis); }, " x ");
   return text;
 }
 
 std::string meshplan::axisWords(ArrayRef<AxisRefAttr> axes) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  llvm::interleaveComma(axes, stream, [&](AxisRefAttr axis) { stream << axis.getName(); });
+  llvm::interleaveComma(axes, stream, [&](AxisRefAttr axis) { stream << axisText(axis); });
   return axes.size() > 1 ? "(" + text + ")" : text;
 }
 
@@ -160,7 +161,7 @@ std::string meshplan::describeAxes(ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   llvm::interleaveComma(axes, stream,
-                        [&](AxisRefAttr axis) { stream << axis.getName() << " = " << resolveAxis(axis, mesh).size; });
+                        [&](AxisRefAttr axis) { stream << axisText(axis) << " = " << resolveAxis(axis, mesh).size; });
   return text;
 }
 

@@ -60,7 +60,8 @@ def PlaceData : Pass<"plan-place-data", "::mlir::ModuleOp"> {
     A parameter of a `plan.data` that shards `parameters` is stored flat: the shard that its style leaves to a rank is
     split evenly over the statement's axes. Readers that need its dims gather it; that follows from the layout like any
     other reshard. It is an error if the style already divides the parameter over one of these axes, even if only states
-    or gradients are to be divided.
+    or gradients are to be divided. Experts are an exception: of weights of which ranks hold different experts, what is
+    divided is divided over the digits that the experts leave of the axes, if any.
 
     ```mlir
     plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"

@@ -1,6 +1,7 @@
 //===- layouts.cpp - the side table of propagation ------------------------===//
 
 #include "compiler/transforms/propagate/layouts.h"
+#include "compiler/sharding/layout_text.h"
 #include "compiler/sharding/reshard.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -86,8 +87,9 @@ std::optional<Cause> Layouts::causeOf(Value value, AxisRefAttr axis) const {
   auto found = causes.find(value);
   if (found == causes.end())
     return std::nullopt;
-  for (const auto &[name, cause] : found->second)
-    if (name.getValue() == axis.getName())
+  // Digits of one axis may be from different statements: experts of one, and shards over what they leave of another.
+  for (const auto &[own, cause] : found->second)
+    if (own.overlaps(axis))
       return cause;
   return std::nullopt;
 }
@@ -95,7 +97,7 @@ std::optional<Cause> Layouts::causeOf(Value value, AxisRefAttr axis) const {
 void Layouts::setCause(Value value, AxisRefAttr axis, const Cause &cause) {
   // The first cause stays: it is the statement that divided the value. Later ones about the same axis agree with it.
   if (!causeOf(value, axis))
-    causes[value].push_back({StringAttr::get(value.getContext(), axis.getName()), cause});
+    causes[value].push_back({axis, cause});
 }
 
 /// The axes of each dim, then the partial axes, then the flat axes.
@@ -120,11 +122,11 @@ void Layouts::copyCauses(Value from, Value to) {
 
 void Layouts::writeCauses(Operation *op) const {
   SmallVector<CauseAttr> list;
-  llvm::SmallSetVector<StringRef, 2> seen;
+  llvm::SmallSetVector<AxisRefAttr, 2> seen;
   for (Value result : op->getResults())
     for (ArrayRef<AxisRefAttr> axes : axesByRole(getSharding(result)))
       for (AxisRefAttr axis : axes)
-        if (std::optional<Cause> cause = causeOf(result, axis); cause && seen.insert(axis.getName()))
-          list.push_back(CauseAttr::get(op->getContext(), axis.getName(), cause->style, cause->location));
+        if (std::optional<Cause> cause = causeOf(result, axis); cause && seen.insert(axis))
+          list.push_back(CauseAttr::get(op->getContext(), axisText(axis), cause->style, cause->location));
   op->setLoc(withCauses(op->getLoc(), list));
 }

@@ -70,7 +70,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> versions;
   llvm::DenseMap<mlir::Value, mlir::Value> origins;
   llvm::DenseMap<mlir::Value, mlir::Value> currents;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<mlir::StringAttr, Cause>, 2>> causes;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<plan::AxisRefAttr, Cause>, 2>> causes;
 };
 
 } // namespace meshplan

@@ -69,7 +69,7 @@ static void reportCutHead(Value operand, CallOp call, const Misfit &misfit, cons
   auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << misfit.dim << " of size " << cast<RankedTensorType>(operand.getType()).getDimSize(misfit.dim)
              << " of " << moduleText(module.empty() ? producingModule(operand, call) : module) << " is inside a "
-             << (use.isQuery ? "head" : "KV head") << ", and sharding it over " << misfit.axis.getName() << " = "
+             << (use.isQuery ? "head" : "KV head") << ", and sharding it over " << axisText(misfit.axis) << " = "
              << axisSize(misfit.axis, mesh) << " would split the head";
   if (StyleOp style = statement.style; style && !style.getParts().empty())
     diagnostic.attachNote() << "help: leave out 'parts': they are for weights of several projections";
@@ -112,7 +112,7 @@ partsOfWeight(Value value, unsigned dim, const DividingStatement &statement,
 }
 
 static std::string smallestPartHelp(AxisRefAttr axis, int64_t smallest) {
-  return ("help: " + axis.getName() + " can be at most " + Twine(smallest) + ", the size of the smallest part").str();
+  return ("help: " + axisText(axis) + " can be at most " + Twine(smallest) + ", the size of the smallest part").str();
 }
 
 /// Reports a value that an operator splits along the divided dim.
@@ -127,7 +127,7 @@ static void reportPartsAsOne(CallOp call, unsigned index, const Misfit &misfit, 
   diagnostic << operatorText(call.getTarget(), call.getModule()) << " reads dim " << misfit.dim << " of "
              << moduleText(producingModule(operand, call)) << " as parts of ";
   printSizes(diagnostic, sizes);
-  diagnostic << ", but it is split over " << misfit.axis.getName() << " as ";
+  diagnostic << ", but it is split over " << axisText(misfit.axis) << " as ";
   if (stated.empty())
     diagnostic << "a whole";
   else
@@ -219,7 +219,7 @@ static void reportCountedParts(CallOp call, unsigned index, const Misfit &misfit
                                const StatedLayouts &statements) {
   auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << misfit.dim << " of " << moduleText(producingModule(call.getOperands()[index], call))
-             << " is split over " << misfit.axis.getName() << " part by part, but "
+             << " is split over " << axisText(misfit.axis) << " part by part, but "
              << operatorText(call.getTarget(), call.getModule())
              << " addresses its elements by their position in the whole tensor";
   // Dropout on the result of a fused weight runs before its parts are separated.
@@ -249,7 +249,8 @@ void meshplan::reportMisfit(CallOp call, unsigned index, const Misfit &misfit, c
     return reportPartsAsOne(call, index, misfit, rule, statement, ofWeight, mesh, statements);
   }
   SmallVector<int64_t> stated = statedParts(operand, misfit.dim);
-  StringRef name = areParts ? "parts" : nameOfParts(call.getResult(0)), axis = misfit.axis.getName();
+  StringRef name = areParts ? "parts" : nameOfParts(call.getResult(0));
+  std::string axis = axisText(misfit.axis);
   int64_t shards = axisSize(misfit.axis, mesh);
   auto diagnostic = emitError(statement.location);
   diagnostic << "dim " << misfit.dim << " of size " << size << " of " << moduleText(producingModule(operand, call))

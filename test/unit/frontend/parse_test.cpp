@@ -171,13 +171,13 @@ TEST(Parse, TrainingStatements) {
 
 TEST(Parse, ReservedStatements) {
   Syntax syntax = parsed("pipeline pp { schedule zb; cut before model.layers.4, model.layers.8 }\n"
-                         "context cp { exchange ring; balance headtail }\nfold (dp, tp) as (edp = 4, ep = 2*4)\n"
+                         "context cp { exchange ring; balance headtail }\n"
                          "offload optimizer\ntie a.b, c.d\n"
                          "shapes { batch 16 }\nshapes small");
   std::vector<std::string> keywords;
   for (const ReservedStatement &statement : syntax.reserved)
     keywords.push_back(statement.keyword.text);
-  EXPECT_THAT(keywords, ElementsAre("pipeline", "context", "fold", "offload", "tie", "shapes", "shapes"));
+  EXPECT_THAT(keywords, ElementsAre("pipeline", "context", "offload", "tie", "shapes", "shapes"));
 }
 
 TEST(Parse, Contracts) {

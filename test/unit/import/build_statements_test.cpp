@@ -115,6 +115,25 @@ TEST_F(BuildStatements, ALayoutSpeaksOfTheAxesOfItsModule) {
   EXPECT_EQ(along("a: replicate, output split 0 over dp\nrest: replicate"), "dp");
 }
 
+TEST_F(BuildStatements, NamesOfFoldsAreDigits) {
+  const std::string fold = "fold (dp, tp) as (a = 2, b = tp)\nfold (tp) as (c = 1, d = tp)\n";
+  EXPECT_EQ(along(fold + "a: colwise a, output replicate\nrest: replicate"), "dp");
+  EXPECT_EQ(along(fold + "a: colwise d, output replicate\nrest: replicate"), "tp");
+  EXPECT_EQ(along(fold + "a: colwise (b, a), output replicate\nrest: replicate"), "dp tp");
+  EXPECT_EQ(along(fold + "input x: [_ over d, _]\na: output replicate\nrest: replicate"), "dp");
+  EXPECT_EQ(along(fold + "input x: [_ over c, _]\na: output replicate\nrest: replicate"), "dp tp");
+}
+
+TEST_F(BuildStatements, DigitsThatCoverAnAxisAreTheAxis) {
+  std::vector<std::string> made = ops("mesh dp = 4, tp = 2\nfold (dp, tp) as (edp = 2, ep = 4)\n"
+                                      "a: colwise ep, output replicate\nb: rowwise (edp, ep)");
+  EXPECT_THAT(made, testing::Contains("style \"a\" colwise [#plan.axis<\"dp\":(2)2>, #plan.axis<\"tp\">] as "
+                                      "\"colwise ep\""));
+  EXPECT_THAT(made, testing::Contains(testing::HasSubstr("along [#plan.axis<\"dp\":(2)2>, #plan.axis<\"tp\">]")));
+  EXPECT_THAT(made, testing::Contains("style \"b\" rowwise [#plan.axis<\"dp\">, #plan.axis<\"tp\">] as "
+                                      "\"rowwise (edp, ep)\""));
+}
+
 TEST_F(BuildStatements, WithoutAnyOfThoseDividingNoInput) {
   EXPECT_EQ(along("a: output replicate\nrest: replicate"), "dp tp");
   EXPECT_EQ(along("input x: [_ over dp, _]\na: output replicate\nrest: replicate"), "tp");

@@ -1,6 +1,7 @@
 //===- axes_test.cpp - lists of axes against the coordinates of all ranks -===//
 
 #include "compiler/sharding/axes.h"
+#include "compiler/sharding/storage/data_axes.h"
 #include "test/unit/dialect/plan_text.h"
 #include <gmock/gmock.h>
 
@@ -109,6 +110,24 @@ TEST_F(AxesTest, WithoutDropsWhatSharesADigit) {
   EXPECT_EQ(without(axes("\"tp\":(1)2, \"dp\", \"tp\":(2)6"), axes("\"tp\":(6)2")), axes("\"tp\":(1)2, \"dp\""));
   EXPECT_EQ(without(axes("\"dp\", \"tp\""), {}), axes("\"dp\", \"tp\""));
   EXPECT_THAT(without(axes("\"dp\", \"tp\""), axes("\"tp\", \"dp\"")), testing::IsEmpty());
+}
+
+TEST_F(AxesTest, ARemainderIsWhatDigitsLeave) {
+  struct {
+    StringRef list, removed, result;
+  } cases[] = {
+      {"\"dp\", \"tp\"", "\"dp\"", "\"tp\""},
+      {"\"dp\", \"tp\"", "\"tp\":(4)3", "\"dp\", \"tp\":(1)4"},
+      {"\"tp\"", "\"tp\":(2)3", "\"tp\":(1)2, \"tp\":(6)2"},
+      {"\"tp\", \"dp\"", "\"tp\":(6)2, \"tp\":(1)2", "\"tp\":(2)3, \"dp\""},
+      {"\"tp\":(2)3", "\"tp\"", ""},
+      {"\"tp\":(1)2", "\"tp\":(2)6, \"dp\"", "\"tp\":(1)2"},
+      // (1)4 ends inside (3)4, so that nothing of it can be cut out.
+      {"\"tp\":(1)4, \"dp\"", "\"tp\":(3)4", "\"dp\""},
+  };
+  for (const auto &each : cases)
+    EXPECT_EQ(remainderOf(axes(each.list), axes(each.removed), mesh()), axes(each.result))
+        << each.list << " without " << each.removed;
 }
 
 TEST_F(AxesTest, ATypeWithoutAxesHasNoneOfThemAnywhere) {

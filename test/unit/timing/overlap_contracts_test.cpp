@@ -95,6 +95,18 @@ TEST_F(OverlapContractsTest, APartOfAnAxisCountsAsTheAxis) {
               ElementsAre(HasSubstr("activations over tp: 0.0 % of the time is hidden, must be at least 10.0 %")));
 }
 
+TEST_F(OverlapContractsTest, ANameOfAFoldIsAboutItsDigits) {
+  plan.environment.mesh.axes = {{"dp", 8, {}}, {"tp", 2, {}}};
+  plan.environment.mesh.folded = {{"edp", 4, {}, {{0, 1, 4}}}, {"ep", 4, {}, {{0, 4, 2}, {1, 1, 2}}}};
+  programs[1].operations.push_back(collective("activations", "dp.4.2.tp", 0, 100, 100));
+  programs[1].operations.push_back(collective("outputs", "dp.1.4", 0, 100, 100));
+  EXPECT_THAT(errorsFor({require("activations", 10, {3})}), ElementsAre(HasSubstr("activations over ep: 0.0 %")));
+  EXPECT_THAT(errorsFor({require("outputs", 10, {2})}), ElementsAre(HasSubstr("outputs over edp: 0.0 %")));
+  for (AxisList others : {AxisList{2}, AxisList{2, 3}})
+    EXPECT_THAT(errorsFor({require("activations", 10, others)}),
+                ElementsAre("the step has no collectives that 'require activations' is about"));
+}
+
 TEST_F(OverlapContractsTest, OneRankHasNoCollectives) {
   programs = {exampleTimes()[1]};
   programs[0].operations.resize(1);

@@ -141,8 +141,9 @@ bool DataReader::readShard(const Option &option) {
     return true;
   std::vector<Word> axes(over + 1, words->end());
   data.shardAxes = resolveAxes(context, axes);
+  const Mesh &mesh = context.environment.mesh;
   for (size_t axis : data.shardAxes)
-    if (!llvm::is_contained(data.axes, axis))
+    if (!llvm::is_contained(data.axes, axis) && !without(mesh.digitsOf(axis), mesh.digitsOf(data.axes)).empty())
       context.diagnostics.error(option.range, "axis '" + axesText(context, axis) + "' is not an axis of this block, '" +
                                                   axesText(context, data.axes) + "'");
   return !axes.empty() && !data.shard.empty();
@@ -341,4 +342,5 @@ void bind::bindData(const Context &context, BoundPlan &plan) {
     plan.data.push_back(std::move(data));
   }
   assignParameters(context, plan);
+  checkDataOfExperts(context, plan);
 }

@@ -16,12 +16,7 @@ using namespace meshplan::bind;
 namespace {
 
 /// Number of ranks over which a dim is split.
-int64_t shardsOf(const Context &context, const BoundDim &dim) {
-  int64_t shards = 1;
-  for (size_t axis : dim.axes)
-    shards *= context.environment.mesh.axes[axis].size;
-  return shards;
-}
+int64_t shardsOf(const Context &context, const BoundDim &dim) { return context.environment.mesh.shardsOf(dim.axes); }
 
 /// The `batch` dims of the inputs; those split over most ranks come first.
 std::vector<const BoundDim *> findBatches(const Context &context, const BoundPlan &plan) {

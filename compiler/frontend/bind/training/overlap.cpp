@@ -150,8 +150,10 @@ bool OverlapBinder::takeExposed(const Option &option, const Operand *operand, Bo
 }
 
 void OverlapBinder::checkRepeated(const BoundOverlapClause &clause) {
+  const Mesh &mesh = context.environment.mesh;
   for (const BoundOverlapClause &other : plan.overlap) {
-    if (other.forbids != clause.forbids || other.purpose != clause.purpose || other.axes != clause.axes)
+    if (other.forbids != clause.forbids || other.purpose != clause.purpose ||
+        mesh.digitsOf(other.axes) != mesh.digitsOf(clause.axes))
       continue;
     bool isSame = other.hiddenPercent == clause.hiddenPercent && other.exposedSeconds == clause.exposedSeconds;
     context.diagnostics

@@ -48,6 +48,10 @@ Diagnostic &explainUntrained(const Context &context, const BoundPlan &plan, size
 /// Reports data blocks and units without effect. Requires the data blocks and bindTrainable.
 void checkDataUse(const Context &context, const BoundPlan &plan);
 
+/// Reports data blocks whose `on` names weights of experts, over axes that divide the experts. Requires the styles and
+/// the data blocks.
+void checkDataOfExperts(const Context &context, const BoundPlan &plan);
+
 /// Fills optimizer. Requires bindTrainable.
 void bindOptimizer(const Context &context, const OptimizerStatement &statement, BoundPlan &plan);
 

@@ -106,10 +106,8 @@ static bool reducesEach(const BoundData &data) {
 void StatementBuilder::buildData(const BoundData &data) {
   std::string text = "data";
   for (size_t axis : data.axes)
-    text += (text == "data" ? " " : ", ") + bound.environment.mesh.axes[axis].name;
-  int64_t ranks = 1;
-  for (size_t axis : data.axes)
-    ranks *= bound.environment.mesh.axes[axis].size;
+    text += (text == "data" ? " " : ", ") + bound.environment.mesh.nameOf(axis);
+  int64_t ranks = bound.environment.mesh.shardsOf(data.axes);
   // Averaging after the collective divides the sum by the number of ranks; a single rank has nothing to divide.
   bool averagesAfter = data.average == AverageTime::AfterCollective && ranks > 1;
   // Gathers that do not overlap are issued at their use, whatever the distance.

@@ -97,6 +97,29 @@ TEST_F(BindAxes, UsedAxesAreThoseOfAllCalls) {
   EXPECT_THAT(names, ElementsAre("tp", "dp", "cp"));
 }
 
+TEST_F(BindAxes, NamesOfFoldsFollowTheAxes) {
+  readPlan("mesh dp = 4, tp = 2\nfold (dp, tp) as (edp = 2, ep = 4)\nfold (dp) as (major = 2, minor = 2, one = 1)");
+  EXPECT_THAT(resolveAxes(*context, words({"tp", "edp"})), ElementsAre(1, 2));
+  EXPECT_THAT(resolveAxes(*context, words({"edp", "minor"})), ElementsAre(2, 5));
+  EXPECT_EQ(axesText(*context, {3, 2}), "(ep, edp)");
+  EXPECT_THAT(said(), IsEmpty());
+  EXPECT_THAT(resolveAxes(*context, words({"epp"})), IsEmpty());
+  EXPECT_THAT(said(), ElementsAre("unknown axis 'epp'", "note: the mesh is here", "help: did you mean 'ep' or 'edp'?"));
+}
+
+TEST_F(BindAxes, ADigitIsUsedOnce) {
+  const std::string help = "help: an axis splits at most one dim of a value: remove it from one of the two";
+  readPlan("mesh dp = 4, tp = 2\nfold (dp, tp) as (edp = 2, ep = 4)\nfold (dp) as (major = 2, minor = 2, one = 1)");
+  EXPECT_THAT(resolveAxes(*context, words({"dp", "ep", "tp"})), ElementsAre(0, 1)) << "the second is left out";
+  EXPECT_THAT(said(), ElementsAre("'ep' and 'dp' share a digit of axis 'dp'", "note: 'dp' is used here", help));
+  EXPECT_THAT(resolveAxes(*context, words({"ep", "tp"})), ElementsAre(3));
+  EXPECT_THAT(said(), ElementsAre("'tp' and 'ep' share a digit of axis 'tp'", "note: 'ep' is used here", help));
+  EXPECT_THAT(resolveAxes(*context, words({"edp", "major"})), ElementsAre(2)) << "two names of one digit";
+  EXPECT_THAT(said(), ElementsAre("'major' and 'edp' share a digit of axis 'dp'", "note: 'edp' is used here", help));
+  EXPECT_THAT(resolveAxes(*context, words({"one", "dp", "one"})), ElementsAre(6, 0));
+  EXPECT_THAT(said(), ElementsAre("axis 'one' is used twice", "note: it is used here, too", help));
+}
+
 TEST_F(BindAxes, AnAxisOfThePlanWithoutMeshIsToBeAdded) {
   readPlan("let n = 4");
   EXPECT_THAT(resolveAxes(*context, words({"tp"})), IsEmpty());

@@ -63,6 +63,20 @@ TEST(BuildStatements, AMeshHasAxes) {
   EXPECT_EQ(mesh.range, (SourceRange{0, 2, 1, 22})) << "what stands on its first line";
 }
 
+TEST(BuildStatements, AFoldHasAxesAndNames) {
+  Syntax syntax = parseStatements("fold (dp, tp) as (edp = 4,\n  ep = dp * tp / 4)\nfold (cp) as (fold = 2)");
+  ASSERT_EQ(syntax.folds.size(), 2u);
+  const FoldStatement &fold = syntax.folds[0];
+  EXPECT_THAT(textsOf(fold.axes), ElementsAre("dp", "tp"));
+  EXPECT_EQ(fold.axes[1].range, (SourceRange{0, 2, 11, 13}));
+  ASSERT_EQ(fold.names.size(), 2u);
+  EXPECT_EQ(fold.names[0].name.text + " " + fold.names[0].size.text, "edp 4");
+  EXPECT_EQ(fold.names[1].name.text + " " + fold.names[1].size.text, "ep dp * tp / 4");
+  EXPECT_EQ(fold.names[1].name.range, (SourceRange{0, 3, 3, 5}));
+  EXPECT_EQ(fold.range, (SourceRange{0, 2, 1, 27})) << "what stands on its first line";
+  EXPECT_EQ(syntax.folds[1].names.at(0).name.text, "fold");
+}
+
 TEST(BuildStatements, ALetHasAValue) {
   Syntax syntax = parseStatements("let n = -(a + 2)");
   EXPECT_EQ(syntax.lets.at(0).name.range, (SourceRange{0, 2, 5, 6}));

@@ -71,7 +71,7 @@ class Copied(Stacked):
 
 
 class Mixtures(nn.Module):
-    """One of each, behind a norm."""
+    """One of each, after a norm."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -111,5 +111,8 @@ class Mixture(Layer):
     def masked(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         weights = (nn.functional.one_hot(chosen, self.count).to(x.dtype) * gates.unsqueeze(-1)).sum(-2)
         up, down = self.weights.up, self.weights.down
-        made = (nn.functional.linear(self.inner(nn.functional.linear(x, up[number])), down[number]) for number in range(self.count))
+        made = (
+            nn.functional.linear(self.inner(nn.functional.linear(x, up[number])), down[number])
+            for number in range(self.count)
+        )
         return sum(each * weights[..., number, None] for number, each in enumerate(made))

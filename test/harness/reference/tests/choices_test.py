@@ -64,5 +64,7 @@ class ChoicesTest(unittest.TestCase):
         self.assertTrue(choices.compare())
 
     def test_a_model_without_choices(self) -> None:
-        self.assertFalse(use_topk(torch.export.export(torch.nn.ReLU(), (torch.zeros(2),)).module(), Choices(False).record))
+        self.assertFalse(
+            use_topk(torch.export.export(torch.nn.ReLU(), (torch.zeros(2),)).module(), Choices(False).record)
+        )
         self.assertTrue(Choices(half=False).compare())

@@ -13,7 +13,7 @@ APART = 4.0  # how far the scores of a token lie apart where rounding must not c
 
 
 class Weights(nn.Module):
-    """Those of all experts, [experts, outputs, inputs]; `halves` where the first ones have a gate beside each number."""
+    """Those of all experts, [experts, outputs, inputs]; `halves` where the first ones have gates beside numbers."""
 
     role = "experts"
 

@@ -498,7 +498,7 @@ func.func @batched(
   return %21 : tensor<2x3x8xf32>
 }
 
-// Rows keep a dim of size 1 between their products, behind the features or in front of them.
+// Rows keep a dim of size 1 between their products, after the features or before them.
 // CHECK-LABEL: func.func @columns_and_rows
 // CHECK: %[[UP:.*]] = plan.call "meshplan.grouped_linear"({{.*}}transposed = false
 // CHECK-NEXT: %[[ACT:.*]] = plan.call "aten.relu.default"(%[[UP]]) {{.*}} -> tensor<4x2x3x10xf32>

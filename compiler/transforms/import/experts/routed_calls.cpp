@@ -179,7 +179,7 @@ static DictionaryAttr withDimsFromEnd(plan::CallOp call) {
 }
 
 void RoutedCallBuilder::compute(plan::CallOp call) {
-  // Results with a dim of size 1 that is no feature have it from all operands.
+  // Results with a dim of size 1 that is not a feature have it from all operands.
   bool hasUnit = region.rows.find(call.getResult(0))->second.unit != 0;
   SmallVector<Value> operands;
   for (Value operand : call.getOperands())

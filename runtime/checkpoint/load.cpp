@@ -31,6 +31,7 @@ Expected<LoadedCheckpoint> meshplan::loadCheckpoint(World &world, ProgramRunner 
   MESHPLAN_ASSIGN_OR_RETURN(loaded.notes, checkCheckpoint(source, program));
   MESHPLAN_RETURN_IF_ERROR(runner.loadHeld(CheckpointFeed(source, program)));
   loaded.state = source.record().state;
+  loaded.hasAllParameters = source.record().savesAll();
   // The optimizer's step counts belong to the parameters, so they are recomputed for this program's parameters.
   loaded.state.begun = begunParameters(source, program);
   // What a checkpoint has held is saved from now on: it may differ from the initial weights, which later checkpoints

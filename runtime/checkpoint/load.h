@@ -11,6 +11,7 @@ namespace meshplan {
 struct LoadedCheckpoint {
   std::string path; ///< of the checkpoint
   TrainingState state;
+  bool hasAllParameters = true;   ///< none was read from the initial weights
   std::vector<std::string> notes; ///< what is converted or unused, for the user; the same on all ranks
 };
 

@@ -100,10 +100,10 @@ Status RankTraining::resume() {
                           options.train.resume ? options.train.checkpoint : options.train.resumeFrom);
   state = std::move(loaded->state);
   notes = std::move(loaded->notes);
-  // The files may have been moved. A checkpoint that names no weights has all parameters, and so will later ones.
-  if (!options.weights.empty() && state.weights.empty()) {
+  if (!options.weights.empty() && loaded->hasAllParameters)
     notes.push_back("--weights is not read: the checkpoint has all parameters");
-  } else if (!options.weights.empty()) {
+  // The files may have been moved. A checkpoint that names no weights needs none, and so will later ones.
+  if (!options.weights.empty() && !state.weights.empty()) {
     if (auto opened = TensorSource::open(options.weights); !opened)
       return opened.status().withContext("--weights");
     state.weights = options.weights;

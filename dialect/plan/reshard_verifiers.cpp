@@ -188,10 +188,10 @@ LogicalResult AllToAllOp::verify() {
   return failed(whole) ? failure() : expectInput(*this, *whole, *gathered);
 }
 
-/// R10: rows become arrivals or the reverse; the axes divide tokens of the rows, and experts of the arrivals.
+/// R11: rows become arrivals or the reverse; the axes divide tokens of the rows, and experts of the arrivals.
 LogicalResult ExchangeOp::verify() {
   FailureOr<Change> change = verifyChange(*this);
-  if (failed(change))
+  if (failed(change) || failed(verifyStatedAxes(*this, getAxes())))
     return failure();
   auto kindOf = [](ShardingAttr sharding) {
     return sharding.getRouted() ? sharding.getRouted().getKind() : base::RoutedKind::counts;

@@ -48,6 +48,9 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
                    std::span<const AxisRef> group);
 Status verifySlice(const artifact::Value &input, const artifact::Value &output);
 
+/// The dims are divided over the same axes, in the same blocks.
+bool isDividedAlike(const artifact::Dim &left, const artifact::Dim &right);
+
 /// The two values have the same tensor and the same shards, but one may be partial and the other not.
 Status verifySameParts(const artifact::Value &left, const artifact::Value &right);
 

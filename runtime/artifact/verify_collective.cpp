@@ -18,6 +18,10 @@ namespace meshplan {
 
 namespace {
 
+bool hasSameBlocks(const DimSharding &left, const DimSharding &right) {
+  return left.unit == right.unit && left.parts == right.parts && left.repeat == right.repeat;
+}
+
 int64_t shardsOf(const artifact::Value &value, int64_t dim) {
   return shardCount(axesOf(value.dims()->Get(static_cast<flatbuffers::uoffset_t>(dim))->axes()));
 }
@@ -32,10 +36,6 @@ Status verifySameTensor(const artifact::Value &input, const artifact::Value &out
   if (globalShapeOf(input) != globalShapeOf(output))
     return corrupted("the global shape changes");
   return Status();
-}
-
-bool isDividedAlike(const DimSharding &left, const DimSharding &right) {
-  return left.axes == right.axes && left.unit == right.unit && left.parts == right.parts && left.repeat == right.repeat;
 }
 
 /// Dim `dim` of `split` has `groupSize` times as many shards as that of `whole`.
@@ -56,7 +56,7 @@ Status verifyFlat(const artifact::Value &less, const artifact::Value &more, std:
 
 Status verifyDimsAlike(const artifact::Value &left, const artifact::Value &right) {
   for (flatbuffers::uoffset_t dim = 0; dim < left.dims()->size(); ++dim)
-    if (!isDividedAlike(dimShardingOf(*left.dims()->Get(dim)), dimShardingOf(*right.dims()->Get(dim))))
+    if (!isDividedAlike(*left.dims()->Get(dim), *right.dims()->Get(dim)))
       return corrupted("dim ", dim, " is sharded differently");
   return Status();
 }
@@ -125,6 +125,8 @@ Status verifyExchange(const artifact::Start &start, const artifact::Value &input
   if (rows.dtype() != arrivals.dtype() || globalShapeOf(rows) != globalShapeOf(arrivals) ||
       rows.routed()->dims() != arrivals.routed()->dims() || rows.routed()->slots() != arrivals.routed()->slots())
     return corrupted("an exchange changes the tensor");
+  if (DimSharding experts = dimShardingOf(*rows.dims()->Get(0)); !experts.parts.empty() || experts.repeat != 1)
+    return corrupted("an exchange of rows whose experts have parts or are shared");
   MESHPLAN_RETURN_IF_ERROR(verifyPartial(input, output, {}));
   std::vector<std::vector<AxisRef>> expected;
   for (const artifact::Dim *dim : *rows.dims())
@@ -135,13 +137,24 @@ Status verifyExchange(const artifact::Start &start, const artifact::Value &input
       return corrupted("axis ", axis->axis, " of the communicator does not divide the tokens of the rows");
   }
   expected[0].insert(expected[0].end(), group.begin(), group.end());
-  for (flatbuffers::uoffset_t dim = 0; dim < rows.dims()->size(); ++dim)
+  for (flatbuffers::uoffset_t dim = 0; dim < rows.dims()->size(); ++dim) {
     if (expected[dim] != axesOf(arrivals.dims()->Get(dim)->axes()))
       return corrupted("dim ", dim, " of the arrivals is not divided as an exchange over this group leaves it");
+    // Ranks agree on numbers of rows only: their experts are ranges, and each row has as many features before and
+    // after.
+    bool isOfTokens = dim > 0 && static_cast<int32_t>(dim) < rows.routed()->dims();
+    if (!isOfTokens && !hasSameBlocks(dimShardingOf(*rows.dims()->Get(dim)), dimShardingOf(*arrivals.dims()->Get(dim))))
+      return corrupted("dim ", dim, " of the arrivals has other blocks than that of the rows");
+  }
   return Status();
 }
 
 } // namespace
+
+bool isDividedAlike(const artifact::Dim &left, const artifact::Dim &right) {
+  DimSharding first = dimShardingOf(left), second = dimShardingOf(right);
+  return first.axes == second.axes && hasSameBlocks(first, second);
+}
 
 Status verifySameLayout(const artifact::Value &left, const artifact::Value &right) {
   MESHPLAN_RETURN_IF_ERROR(verifySameParts(left, right));

@@ -191,18 +191,24 @@ Status Walk::beginFlight(int64_t sequence, int32_t input, int32_t output) {
   return Status();
 }
 
-/// The counts of an exchange: a number for each rank of the group and each expert of the rows.
+/// The counts of an exchange: a number for each rank of the group and each of the experts that a rank has before it.
 Status Walk::counts(const artifact::Start &start) const {
   if (start.counts() == -1)
     return Status();
   MESHPLAN_RETURN_IF_ERROR(values.useTensor(start.counts()));
-  const artifact::Value &value = valueAt(start.counts()), &rows = valueAt(start.input());
+  const artifact::Value &value = valueAt(start.counts());
+  const artifact::Value &input = valueAt(start.input()), &output = valueAt(start.output());
+  // Arrivals are of some of these experts.
+  const artifact::Value &rows = input.routed() && input.routed()->kind() == artifact::RoutedKind::rows ? input : output;
   int64_t ranks = shardCount(axesOf(schedule.communicators()->Get(start.communicator())->axes()));
-  bool fits = value.dtype() == artifact::DType::i64 && value.dims()->size() == 2 && !value.routed() &&
-              rows.dims()->size() > 0 && value.dims()->Get(0)->extent() == ranks &&
-              axesOf(value.dims()->Get(0)->axes()).empty() &&
-              value.dims()->Get(1)->extent() == rows.dims()->Get(0)->extent();
-  return fits ? Status() : corrupted("value ", start.counts(), " is not i64 [", ranks, ", experts]");
+  if (value.dtype() != artifact::DType::i64 || value.dims()->size() != 2 || value.routed() || isFlat(value) ||
+      value.partial() != artifact::Reduction::none || rows.dims()->size() == 0 ||
+      value.dims()->Get(0)->extent() != ranks || !axesOf(value.dims()->Get(0)->axes()).empty() ||
+      value.dims()->Get(1)->extent() != rows.dims()->Get(0)->extent())
+    return corrupted("value ", start.counts(), " is not i64 [", ranks, ", experts]");
+  return isDividedAlike(*value.dims()->Get(1), *rows.dims()->Get(0))
+             ? Status()
+             : corrupted("value ", start.counts(), " is not divided as the experts of the rows");
 }
 
 /// The output is the same tensor in the other memory.

@@ -7,6 +7,7 @@
 
 #include "runtime/artifact/artifact.h"
 #include "runtime/exec/arguments.h"
+#include "runtime/exec/moves/exchanged_experts.h"
 #include "runtime/exec/moves/pieces.h"
 #include "runtime/exec/rank_view.h"
 #include "runtime/schema/checksum.h"
@@ -37,6 +38,9 @@ static void checkShard(const RankView &view, int value) {
   std::vector<int64_t> shape = globalShapeOf(view.value(value));
   SliceRanges ranges = view.ranges(value);
   require(checkSlice(ranges, shape).ok(), "what dims leave to a rank lies inside of the tensor");
+  // Of its shard, a rank stores what a router chooses.
+  if (view.value(value).routed())
+    return require(elementCount(view.shape(value)) >= 0, "rows of a balanced routing can be counted");
   Range run = view.run(value);
   require(run.offset >= 0 && run.size >= 0 && run.offset <= elementCount(sliceShape(ranges)) - run.size,
           "a rank's run lies inside of what the dims leave to it");
@@ -49,6 +53,15 @@ static void checkShard(const RankView &view, int value) {
   (void)view.isFirstHolder(value);
 }
 
+/// A rank sums columns of the counts without looking again.
+static void checkExchange(const RankView &view, const artifact::Start &start, std::span<const int64_t> group) {
+  std::vector<int64_t> counts = view.shape(start.counts());
+  require(counts.size() == 2 && counts[0] == static_cast<int64_t>(group.size()), "counts have a row for each rank");
+  for (const Range &experts : exchangedExperts(view, start, group))
+    require(experts.offset >= 0 && experts.size >= 0 && experts.offset <= counts[1] - experts.size,
+            "counts have a column for each expert");
+}
+
 /// Computes what a rank computes before it runs an instruction.
 static void prepare(const RankView &view, const artifact::Instruction &instruction) {
   if (const artifact::Compute *compute = instruction.action_as_Compute())
@@ -57,7 +70,10 @@ static void prepare(const RankView &view, const artifact::Instruction &instructi
     std::vector<int64_t> group = view.group(*view.schedule().communicators()->Get(start->communicator()));
     for (int64_t rank : group)
       require(rank >= 0 && rank < view.worldSize(), "a communicator is made of ranks of the mesh");
-    (void)piecesOf(view, *start, group);
+    if (start->counts() == -1)
+      (void)piecesOf(view, *start, group);
+    else
+      checkExchange(view, *start, group);
   }
 }
 

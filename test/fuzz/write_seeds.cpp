@@ -135,10 +135,30 @@ void writeBuckets(const std::filesystem::path &path) {
   builder.write(path);
 }
 
+/// Rows that go to the ranks of their experts and come back, below an axis that divides the experts as well.
+void writeExchanges(const std::filesystem::path &path) {
+  ScheduleBuilder builder({{"tp", 3}, {"dp", 2}});
+  std::vector<TestDim> home = {{7, {"tp"}}, {4, {"dp"}}, {5}}, away = {{7, {"tp", "dp"}}, {4}, {5}};
+  int tokens = builder.input("x", {{4, {"dp"}}, {5}}), numbers = builder.input("numbers", {{2}, {7, {"tp"}}}, DType::i64);
+  int rows = builder.routed(builder.value(home), artifact::RoutedKind::rows, 2, 2);
+  int own = builder.routed(builder.value({{7, {"tp"}}, {4, {"dp"}}}, DType::i64), artifact::RoutedKind::counts, 2, 2);
+  builder.compute("meshplan.dispatch", {tensorArg("self", tokens), integerArg("slots", extentOf(rows, 0))}, {rows, own});
+  int arrivals = builder.routed(builder.value(away), artifact::RoutedKind::arrivals, 2, 2);
+  builder.exchange({"dp"}, rows, arrivals, numbers);
+  int back = builder.routed(builder.value(home), artifact::RoutedKind::rows, 2, 2);
+  builder.exchange({"dp"}, arrivals, back, numbers);
+  int sums = builder.value({{4, {"dp"}}, {5}}, DType::f64, {"tp"});
+  builder.compute("meshplan.combine", {tensorArg("rows", back)}, {sums});
+  builder.free({rows, own, arrivals, back});
+  builder.output("y", sums);
+  builder.write(path);
+}
+
 Status writeArtifacts(const std::filesystem::path &folder) {
   writeMoves(folder / "moves.sched");
   writeBuckets(folder / "buckets.sched");
-  for (const char *name : {"moves.sched", "buckets.sched"})
+  writeExchanges(folder / "exchanges.sched");
+  for (const char *name : {"moves.sched", "buckets.sched", "exchanges.sched"})
     MESHPLAN_RETURN_IF_ERROR(loadSchedule(folder / name).status());
   size_t size = 0;
   std::vector<uint64_t> words = pack(buildSchedule(), size);

@@ -15,6 +15,7 @@
 #include "compiler/support/layer_names.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/reshard_steps.h"
+#include "dialect/plan/step_name.h"
 #include <map>
 
 using namespace mlir;
@@ -147,7 +148,7 @@ std::vector<End> Describer::consumers(ArrayRef<OpOperand *> uses) const {
 
 StepExplanation Describer::step(Operation *op) const {
   StepExplanation step;
-  step.kind = op->getName().stripDialect().str();
+  step.kind = stepName(op);
   SmallVector<AxisRefAttr> axes(stepAxes(op).getAsRange<AxisRefAttr>());
   step.axes = axisNames(axes);
   if (collectiveKindOf(op))

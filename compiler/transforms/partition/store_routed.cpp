@@ -42,11 +42,24 @@ struct StoreRoutedPass : meshplan::impl::StoreRoutedBase<StoreRoutedPass> {
     return success();
   }
 
-  /// True if the axes of tokens and experts alone change, which plan-lower-exchanges understands.
+  /// True if values go to the ranks of their experts or come back, which plan-lower-exchanges understands.
   static bool isExchange(Operation *op, base::RoutedAttr routed) {
-    ShardingAttr from = getSharding(op->getOperand(0)), to = getSharding(op->getResult(0));
-    return isa<ReshardOp>(op) && from.getPartialAxes() == to.getPartialAxes() &&
-           from.getDims().drop_front(routed.getDims()) == to.getDims().drop_front(routed.getDims());
+    if (!isa<ReshardOp>(op))
+      return false;
+    RankedTensorType from = typeOf(op->getOperand(0)), to = typeOf(op->getResult(0));
+    MeshOp mesh = getMesh(op);
+    return goesToExperts(from, to, routed, mesh) || goesToExperts(to, from, routed, mesh);
+  }
+
+  /// True if the axes that divide experts only `away` divide tokens only at `home`, and nothing else differs.
+  static bool goesToExperts(RankedTensorType home, RankedTensorType away, base::RoutedAttr routed, MeshOp mesh) {
+    ShardingAttr before = getSharding(home), after = getSharding(away);
+    ArrayRef<AxisRefAttr> kept = before.getDims().front().getAxes(), all = after.getDims().front().getAxes();
+    if (all.size() <= kept.size() || all.take_front(kept.size()) != kept)
+      return false;
+    std::optional<ShardingAttr> arrivals =
+        arrivalsOf(withSharding(home, before.withRouted(routed)), all.drop_front(kept.size()), mesh);
+    return arrivals && arrivals->withRouted({}) == after.withRouted({});
   }
 
   /// True for a sum over ranks, which have the same experts and tokens, and so the same rows.

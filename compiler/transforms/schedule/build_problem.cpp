@@ -17,6 +17,7 @@
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "dialect/plan/reshard_steps.h"
+#include "dialect/plan/step_name.h"
 #include <cmath>
 
 using namespace mlir;
@@ -297,7 +298,7 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
     result.problem.operations.back().produced = {sent.front()};
   }
   unsigned index = result.operations.size();
-  scheduling::Operation &operation = addOperation(ops, first.getName().stripDialect(), sent);
+  scheduling::Operation &operation = addOperation(ops, plan::stepName(&first), sent);
   operation.lane = laneOf(communicator);
   operation.communicator = communicator;
   operation.blocking = plan::isBlocking(&first);

@@ -4,6 +4,7 @@
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/support/layer_names.h"
 #include "dialect/plan/attributes.h"
+#include "dialect/plan/step_name.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -75,7 +76,7 @@ static Described describe(Operation &op) {
     return {call.getTarget().str(), path};
   if (auto constant = dyn_cast<plan::ConstantOp>(op))
     return {"constant " + constant.getName().str(), ""};
-  std::string kind = op.getName().stripDialect().str();
+  std::string kind = plan::stepName(&op);
   if (op.getNumOperands() == 0)
     return {kind, path};
   BlockArgument argument = sourceArgument(op.getOperand(0));

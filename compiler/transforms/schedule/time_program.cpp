@@ -8,6 +8,7 @@
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "dialect/plan/reshard_steps.h"
+#include "dialect/plan/step_name.h"
 #include "dialect/sched/sched.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -16,13 +17,6 @@
 using namespace mlir;
 
 namespace meshplan {
-
-/// What a call computes, as the artifact names it.
-static std::string operatorOf(Operation *op) {
-  if (auto call = dyn_cast<plan::CallOp>(op))
-    return call.getTarget().str();
-  return op->getName().stripDialect().str();
-}
 
 static PlanLocation locationOf(Operation *op) {
   FileLineColRange location = sched::getPlanLocation(op->getLoc());
@@ -52,7 +46,7 @@ static TimedOperation describe(const ProjectedFunction &projection, unsigned ind
   timed.label.statement = statementOf(first, timed.location);
   if (auto module = first->getAttrOfType<StringAttr>("module"))
     timed.label.module = module.str();
-  timed.label.what = operatorOf(first);
+  timed.label.what = plan::stepName(first);
   if (plan::collectiveKindOf(first))
     timed.label.module = parts.subjectOf(ops);
   if (operation.copy != scheduling::Copy::none)

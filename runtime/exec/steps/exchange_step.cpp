@@ -11,6 +11,7 @@
 
 #include "runtime/exec/steps/collective_step.h"
 
+#include "runtime/exec/moves/exchanged_experts.h"
 #include "runtime/exec/origin.h"
 #include "runtime/exec/prepare.h"
 
@@ -47,7 +48,7 @@ private:
   RankView view;
   const artifact::Instruction &instruction;
   Group &group;
-  bool goesToExperts;
+  bool goes; ///< to the experts, and not back
   std::vector<Range> experts; ///< of each rank of the group, among those of the counts
   CollectiveLabel label;
   std::vector<int64_t> sendCounts, receiveCounts; ///< elements
@@ -58,16 +59,9 @@ private:
 } // namespace
 
 ExchangeStep::ExchangeStep(const RankView &view, const artifact::Instruction &instruction, Group &group)
-    : view(view), instruction(instruction), group(group),
-      goesToExperts(view.value(action().input()).routed()->kind() == artifact::RoutedKind::rows),
-      label{.sequence = action().sequence(), .origin = originText(view.schedule(), instruction)} {
-  int arrivals = goesToExperts ? action().output() : action().input();
-  int64_t first = view.ranges(action().counts())[1].front().offset;
-  for (int64_t rank : group.ranks()) {
-    Range own = view.peer(rank).ranges(arrivals)[0].front();
-    experts.push_back({own.offset - first, own.size});
-  }
-}
+    : view(view), instruction(instruction), group(group), goes(goesToExperts(view, action())),
+      experts(exchangedExperts(view, action(), group.ranks())),
+      label{.sequence = action().sequence(), .origin = originText(view.schedule(), instruction)} {}
 
 Expected<ExchangeStep::RowCounts> ExchangeStep::rowCounts(const Tensor &counts) const {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(counts));
@@ -87,7 +81,7 @@ Expected<ExchangeStep::RowCounts> ExchangeStep::rowCounts(const Tensor &counts) 
     rows.sent.push_back(rowsOf(own, experts[rank]));
     rows.received.push_back(rowsOf(rank, experts[own]));
   }
-  if (!goesToExperts)
+  if (!goes)
     std::swap(rows.sent, rows.received);
   return rows;
 }

@@ -1566,3 +1566,163 @@ func.func private @b16(tensor<8x4xf32, #plan.sharding<[{}, {}], routed = #base.r
 // B17
 // expected-error @below {{a routed value is flat: the number of its elements is not known before it is computed}}
 func.func private @b17(tensor<8x4xf32, #plan.sharding<[{}, {}], flat = {"dp"}, routed = #base.routed<rows, dims = 2, slots = 2>>>)
+
+// -----
+
+// R11: rows to rows
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{'plan.exchange' op turns 'tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>' into 'tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>', must turn rows into arrivals or the reverse}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: a tensor that is not routed
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}]>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{'plan.exchange' op turns 'tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}]>>' into 'tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}]>>', must turn rows into arrivals or the reverse}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}]>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: counts
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4xi64, #plan.sharding<[{}, {"dp"}], routed = #base.routed<counts, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{must turn rows into arrivals or the reverse}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4xi64, #plan.sharding<[{}, {"dp"}], routed = #base.routed<counts, dims = 2, slots = 2>>> -> tensor<8x4xi64, #plan.sharding<[{"dp"}, {}], routed = #base.routed<counts, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: tokens that are whole
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{'plan.exchange' op needs tokens that are divided over #plan.axis<"dp">, but the rows are 'tensor<8x4x6xf32}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: an axis of features
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {}, {"dp"}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{'plan.exchange' op needs tokens that are divided over #plan.axis<"dp">, but the rows are 'tensor<8x4x6xf32}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {}, {"dp"}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: counts of another type
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi32, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{'plan.exchange' op has counts of type 'tensor<2x8xi32, #plan.sharding<[{}, {}]>>', must be i64 [ranks, experts]}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi32, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: counts of another rank
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<8xi64, #plan.sharding<[{}]>>) {
+  // expected-error @below {{must be i64 [ranks, experts]}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<8xi64, #plan.sharding<[{}]>>
+  return
+}
+
+// -----
+
+// R11: counts of other experts
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x4xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{must be i64 [ranks, experts]}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x4xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: counts of other ranks
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<4x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{must be i64 [ranks, experts]}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<4x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: arrivals that are whole
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{'plan.exchange' op produces #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>, but its type is #plan.sharding<[{}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: tokens that move otherwise
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{but its type is #plan.sharding<[{"dp"}, {"tp"}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {"tp"}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: another number of slots
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{but its type is #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 3>>}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 3>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: another shape
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{'plan.exchange' op changes the tensor from}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4xf32, #plan.sharding<[{"dp"}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: rows come back to other ranks
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{'plan.exchange' op needs an input of layout #plan.sharding<[{"dp"}, {"tp"}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>, but its input is #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{}, {"dp", "tp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: an axis that the mesh does not have
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{'plan.exchange' op unknown axis "ep"}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"ep">] : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: an axis twice
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{'plan.exchange' op names axis "dp" twice}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">, #plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}

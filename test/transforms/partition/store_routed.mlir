@@ -59,3 +59,110 @@ func.func @moved(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>
   %1 = plan.reshard %0 : !rows -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
   return %1 : tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
 }
+
+// -----
+
+// Rows and counts go to the ranks of their experts, and come back.
+// CHECK-LABEL: func.func @exchanged
+// CHECK: plan.reshard {{.*}} -> tensor<8x4x6xi64, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<counts, dims = 3, slots = 2>>>
+// CHECK: plan.reshard {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}, {}], routed = #base.routed<rows, dims = 3, slots = 2>>>
+// CHECK: plan.reshard {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {"dp"}, {}, {}], routed = #base.routed<rows, dims = 3, slots = 2>>>
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+!tokens = tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+!pairs = tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {}]>>
+!own_pairs = tensor<8x4x6xi64, #plan.sharding<[{"dp"}, {}, {}]>>
+!rows = tensor<8x4x6x16xf32, #plan.sharding<[{}, {"dp"}, {}, {}]>>
+!own_rows = tensor<8x4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}, {}]>>
+func.func @exchanged(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> !tokens {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (!pairs, !pairs)
+  %own = plan.reshard %counts : !pairs -> !own_pairs
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (!tokens, !pairs) -> !rows
+  %1 = plan.reshard %0 : !rows -> !own_rows
+  %2 = plan.call "aten.silu.default"(%1) {self = #base.operand<0>} : (!own_rows) -> !own_rows
+  %3 = plan.reshard %2 : !own_rows -> !rows
+  %4 = plan.call "meshplan.combine"(%3, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 16]}
+      : (!rows, !pairs) -> !tokens
+  return %4 : !tokens
+}
+
+// -----
+
+// Rows of all tokens: an exchange moves them to experts only.
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+!tokens = tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+!pairs = tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {}]>>
+!rows = tensor<8x4x6x16xf32, #plan.sharding<[{}, {"dp"}, {}, {}]>>
+!other = tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}]>>
+func.func @gathered(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> !other {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (!pairs, !pairs)
+  // expected-note @below {{the rows are computed here}}
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (!tokens, !pairs) -> !rows
+  // expected-error @below {{rows of tokens between the experts' layers would have to move between ranks, from [8, 4 over dp, 6, 16] to [8, 4, 6, 16]: ranks do not know how many rows the others have}}
+  // expected-note @below {{help: divide the experts' first weights}}
+  %1 = plan.reshard %0 : !rows -> !other
+  return %1 : !other
+}
+
+// -----
+
+// Experts over another axis than that which leaves the tokens.
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+!tokens = tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+!pairs = tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {}]>>
+!rows = tensor<8x4x6x16xf32, #plan.sharding<[{}, {"dp"}, {}, {}]>>
+!other = tensor<8x4x6x16xf32, #plan.sharding<[{"tp"}, {}, {}, {}]>>
+func.func @turned(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> !other {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (!pairs, !pairs)
+  // expected-note @below {{the rows are computed here}}
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (!tokens, !pairs) -> !rows
+  // expected-error @below {{rows of tokens between the experts' layers would have to move between ranks, from [8, 4 over dp, 6, 16] to [8 over tp, 4, 6, 16]: ranks do not know how many rows the others have}}
+  // expected-note @below {{help: divide the experts' first weights}}
+  %1 = plan.reshard %0 : !rows -> !other
+  return %1 : !other
+}
+
+// -----
+
+// An axis above those that divide the experts.
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+!tokens = tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+!pairs = tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {}]>>
+!rows = tensor<8x4x6x16xf32, #plan.sharding<[{"tp"}, {"dp"}, {}, {}]>>
+!other = tensor<8x4x6x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}, {}]>>
+func.func @above(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> !other {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (!pairs, !pairs)
+  // expected-note @below {{the rows are computed here}}
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (!tokens, !pairs) -> !rows
+  // expected-error @below {{rows of tokens between the experts' layers would have to move between ranks, from [8 over tp, 4 over dp, 6, 16] to [8 over (dp, tp), 4, 6, 16]: ranks do not know how many rows the others have}}
+  // expected-note @below {{help: divide the experts' first weights}}
+  %1 = plan.reshard %0 : !rows -> !other
+  return %1 : !other
+}
+
+// -----
+
+// Addends.
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+!tokens = tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+!pairs = tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {}]>>
+!rows = tensor<8x4x6x16xf32, #plan.sharding<[{}, {"dp"}, {}, {}], partial = sum {"tp"}>>
+!other = tensor<8x4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}, {}]>>
+func.func @summed(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> !other {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (!pairs, !pairs)
+  // expected-note @below {{the rows are computed here}}
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (!tokens, !pairs) -> !rows
+  // expected-error @below {{rows of tokens between the experts' layers would have to move between ranks, from [8, 4 over dp, 6, 16] partial sum over tp to [8 over dp, 4, 6, 16]: ranks do not know how many rows the others have}}
+  // expected-note @below {{help: divide the experts' first weights}}
+  %1 = plan.reshard %0 : !rows -> !other
+  return %1 : !other
+}

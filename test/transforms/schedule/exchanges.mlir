@@ -7,7 +7,7 @@
 // x and i, 2 * 6 * 16 floats and 2 * 6 * 2 integers; the table, 24 integers; the numbers, 2 * 8 integers, and those of its
 // 4 experts; the rows of 16 floats as they arrived and by expert; and their positions, 24 integers.
 // CHECK-LABEL: sched.program @forward memory <parameters = 2560, constants = 0, inputs = 960, peak = 7136,
-// CHECK-SAME: peak <"meshplan.order_by_expert" in "mlp"
+// CHECK-SAME: peak <"meshplan.order_by_expert" in "mlp" : {{.*}}<what = "all_to_all of meshplan.dispatch", module = "mlp", count = 1, bytes = 1536>
 // CHECK: %[[R:.*]]:2 = sched.compute "meshplan.route"
 // CHECK-NEXT: %[[OWN:.*]] = sched.compute "meshplan.counts_to_gather"(%[[R]]#1, %[[R]]#0)
 // CHECK-NEXT: sched.free %[[R]]#1

@@ -92,5 +92,198 @@ const RoutedCase cases[] = {
 INSTANTIATE_TEST_SUITE_P(Cases, WrongRouted, testing::ValuesIn(cases),
                          [](const testing::TestParamInfo<RoutedCase> &info) { return info.param.name; });
 
+//===----------------------------------------------------------------------===//
+// Exchanges
+//===----------------------------------------------------------------------===//
+
+/// What the exchanges move: rows [8 experts, 4 tokens over dp, 6 features] of each rank's tokens go to the ranks of
+/// their experts, where they are arrivals [8 over dp, 4, 6], and come back.
+enum ExchangedValue { rows = testValueCount, counts, arrivals, back };
+enum ExchangeStep { makeRows = freePart + 1, startThere, waitThere, startBack, waitBack };
+
+std::unique_ptr<artifact::DimT> dimOver(int64_t extent, std::vector<artifact::AxisRef> axes = {}) {
+  auto dim = std::make_unique<artifact::DimT>();
+  dim->extent = extent;
+  dim->axes = std::move(axes);
+  return dim;
+}
+
+const artifact::AxisRef dpAxis(0, 1, 2), tpAxis(1, 1, 3);
+
+artifact::ValueT &addValue(ScheduleT &schedule, artifact::DType dtype) {
+  artifact::ValueT &value = *forwardOf(schedule).values.emplace_back(std::make_unique<artifact::ValueT>());
+  value.dtype = dtype;
+  return value;
+}
+
+void addExchanged(ScheduleT &schedule, artifact::RoutedKind kind, std::vector<artifact::AxisRef> experts,
+                  std::vector<artifact::AxisRef> tokens) {
+  artifact::ValueT &value = addValue(schedule, artifact::DType::f32);
+  value.routed = routed(kind, 2, 2);
+  value.dims.push_back(dimOver(8, std::move(experts)));
+  value.dims.push_back(dimOver(4, std::move(tokens)));
+  value.dims.push_back(dimOver(6));
+}
+
+artifact::StartT exchange(int from, int to, int sequence) {
+  artifact::StartT start;
+  start.kind = artifact::CollectiveKind::all_to_all;
+  start.communicator = 0;
+  start.input = from;
+  start.output = to;
+  start.sequence = sequence;
+  start.counts = counts;
+  return start;
+}
+
+ScheduleT buildExchange() {
+  ScheduleT schedule = buildSchedule();
+  addExchanged(schedule, artifact::RoutedKind::rows, {}, {dpAxis});
+  artifact::ValueT &numbers = addValue(schedule, artifact::DType::i64);
+  numbers.dims.push_back(dimOver(2));
+  numbers.dims.push_back(dimOver(8));
+  addExchanged(schedule, artifact::RoutedKind::arrivals, {dpAxis}, {});
+  addExchanged(schedule, artifact::RoutedKind::rows, {}, {dpAxis});
+  artifact::ComputeT compute;
+  compute.target = "aten.op";
+  compute.outputs = {rows, counts};
+  append(schedule, compute);
+  append(schedule, exchange(rows, arrivals, 2));
+  append(schedule, waitFor(2));
+  append(schedule, exchange(arrivals, back, 3));
+  append(schedule, waitFor(3));
+  return schedule;
+}
+
+artifact::ValueT &exchangedValue(ScheduleT &schedule, int value) { return *forwardOf(schedule).values[value]; }
+
+artifact::StartT &exchangeOf(ScheduleT &schedule, ExchangeStep step) {
+  return *forwardOf(schedule).instructions[step]->action.AsStart();
+}
+
+TEST(VerifyRouted, RowsAreExchanged) {
+  ScheduleT schedule = buildExchange();
+  EXPECT_EQ(verificationError(schedule), "");
+}
+
+/// Experts that the group of the exchange does not divide stay where they are, and so do tokens over other axes.
+TEST(VerifyRouted, RowsAreExchangedBelowOtherAxes) {
+  ScheduleT schedule = buildExchange();
+  exchangedValue(schedule, counts).dims[1]->axes = {tpAxis};
+  exchangedValue(schedule, rows).dims[0]->axes = exchangedValue(schedule, back).dims[0]->axes = {tpAxis};
+  exchangedValue(schedule, arrivals).dims[0]->axes = {tpAxis, dpAxis};
+  EXPECT_EQ(verificationError(schedule), "");
+  schedule = buildExchange();
+  exchangedValue(schedule, rows).dims[1]->axes = exchangedValue(schedule, back).dims[1]->axes = {tpAxis, dpAxis};
+  exchangedValue(schedule, arrivals).dims[1]->axes = {tpAxis};
+  EXPECT_EQ(verificationError(schedule), "");
+}
+
+struct ExchangeCase {
+  const char *name;
+  void (*change)(ScheduleT &);
+  const char *message;
+};
+
+class WrongExchange : public testing::TestWithParam<ExchangeCase> {};
+
+TEST_P(WrongExchange, IsRefused) {
+  ScheduleT schedule = buildExchange();
+  GetParam().change(schedule);
+  EXPECT_EQ(verificationError(schedule), std::string("programs[0]: instructions[") + GetParam().message);
+}
+
+const ExchangeCase exchangeCases[] = {
+    {"NoCounts", [](ScheduleT &s) { exchangeOf(s, startThere).counts = -1; },
+     "9]: a value that is routed to experts is moved"},
+    {"Kind", [](ScheduleT &s) { exchangeOf(s, startThere).kind = artifact::CollectiveKind::permute; },
+     "9]: an exchange that does not turn rows into arrivals, or arrivals into rows, by an all_to_all"},
+    {"RowsToRows", [](ScheduleT &s) { exchangedValue(s, arrivals).routed->kind = artifact::RoutedKind::rows; },
+     "9]: an exchange that does not turn rows into arrivals, or arrivals into rows, by an all_to_all"},
+    {"NotRouted", [](ScheduleT &s) { exchangedValue(s, back).routed.reset(); },
+     "11]: an exchange that does not turn rows into arrivals, or arrivals into rows, by an all_to_all"},
+    {"Dim", [](ScheduleT &s) { exchangeOf(s, startThere).dim = 0; }, "9]: an exchange of rows with a dim or a target"},
+    {"FromDim", [](ScheduleT &s) { exchangeOf(s, startThere).from_dim = 1; },
+     "9]: an exchange of rows with a dim or a target"},
+    {"Target", [](ScheduleT &s) { exchangeOf(s, startBack).target = rows; },
+     "11]: a value that is routed to experts is moved"},
+    {"Dtype", [](ScheduleT &s) { exchangedValue(s, arrivals).dtype = artifact::DType::bf16; },
+     "9]: an exchange changes the tensor"},
+    {"Shape", [](ScheduleT &s) { exchangedValue(s, arrivals).dims[2]->extent = 5; },
+     "9]: an exchange changes the tensor"},
+    {"Dims", [](ScheduleT &s) { exchangedValue(s, arrivals).routed->dims = 3; }, "9]: an exchange changes the tensor"},
+    {"Slots", [](ScheduleT &s) { exchangedValue(s, back).routed->slots = 3; }, "11]: an exchange changes the tensor"},
+    {"Partial",
+     [](ScheduleT &s) {
+       exchangedValue(s, arrivals).partial = artifact::Reduction::sum;
+       exchangedValue(s, arrivals).partial_axes = {tpAxis};
+     },
+     "9]: the output is not partial over the remaining axes of the input"},
+    {"ExpertsOfArrivals", [](ScheduleT &s) { exchangedValue(s, arrivals).dims[0]->axes = {tpAxis}; },
+     "9]: dim 0 of the arrivals is not divided as an exchange over this group leaves it"},
+    {"TokensOfArrivals", [](ScheduleT &s) { exchangedValue(s, arrivals).dims[1]->axes = {tpAxis}; },
+     "9]: dim 1 of the arrivals is not divided as an exchange over this group leaves it"},
+    {"Features", [](ScheduleT &s) { exchangedValue(s, back).dims[2]->axes = {tpAxis}; },
+     "11]: dim 2 of the arrivals is not divided as an exchange over this group leaves it"},
+    {"BlocksOfFeatures",
+     [](ScheduleT &s) {
+       for (int value : {rows, arrivals, back})
+         exchangedValue(s, value).dims[2]->axes = {tpAxis};
+       exchangedValue(s, arrivals).dims[2]->unit = 3;
+     },
+     "9]: dim 2 of the arrivals has other blocks than that of the rows"},
+    {"BlocksOfExperts", [](ScheduleT &s) { exchangedValue(s, arrivals).dims[0]->unit = 2; },
+     "9]: dim 0 of the arrivals has other blocks than that of the rows"},
+    {"PartsOfExperts",
+     [](ScheduleT &s) {
+       for (int value : {rows, counts, back})
+         exchangedValue(s, value).dims[value == counts ? 1 : 0]->parts = {{4, 1, 1}, {4, 1, 1}};
+     },
+     "9]: an exchange of rows whose experts have parts or are shared"},
+    {"OtherCommunicator",
+     [](ScheduleT &s) {
+       exchangeOf(s, startThere).communicator = 1;
+       exchangedValue(s, counts).dims[0]->extent = 3;
+       exchangedValue(s, arrivals).dims[0]->axes = {tpAxis};
+       exchangedValue(s, arrivals).dims[1]->axes = {dpAxis};
+     },
+     "9]: axis 1 of the communicator does not divide the tokens of the rows"},
+    {"CountsOutOfRange", [](ScheduleT &s) { exchangeOf(s, startThere).counts = 99; }, "9]: counts: value 99 of 11"},
+    {"CountsNotComputed",
+     [](ScheduleT &s) { forwardOf(s).instructions[makeRows]->action.AsCompute()->outputs = {rows, -1}; },
+     "9]: counts: value 8 is used before it is defined"},
+    {"CountsDtype", [](ScheduleT &s) { exchangedValue(s, counts).dtype = artifact::DType::i32; },
+     "9]: counts: value 8 is not i64 [2, experts]"},
+    {"CountsRank", [](ScheduleT &s) { exchangedValue(s, counts).dims.pop_back(); },
+     "9]: counts: value 8 is not i64 [2, experts]"},
+    {"CountsOfOneRank", [](ScheduleT &s) { exchangedValue(s, counts).dims[0]->extent = 1; },
+     "9]: counts: value 8 is not i64 [2, experts]"},
+    {"CountsOfOtherExperts", [](ScheduleT &s) { exchangedValue(s, counts).dims[1]->extent = 4; },
+     "9]: counts: value 8 is not i64 [2, experts]"},
+    {"CountsDividedByRank", [](ScheduleT &s) { exchangedValue(s, counts).dims[0]->axes = {dpAxis}; },
+     "9]: counts: value 8 is not i64 [2, experts]"},
+    {"CountsDividedByExpert", [](ScheduleT &s) { exchangedValue(s, counts).dims[1]->axes = {dpAxis}; },
+     "9]: counts: value 8 is not divided as the experts of the rows"},
+    {"CountsOfAddends",
+     [](ScheduleT &s) {
+       exchangedValue(s, counts).partial = artifact::Reduction::sum;
+       exchangedValue(s, counts).partial_axes = {dpAxis};
+     },
+     "9]: counts: value 8 is not i64 [2, experts]"},
+    {"CountsRouted",
+     [](ScheduleT &s) { exchangedValue(s, counts).routed = routed(artifact::RoutedKind::counts, 2, 2); },
+     "9]: counts: value 8 is not i64 [2, experts]"},
+};
+exchangeOf(s, startThere).output = back + 1;
+}
+, "9]: counts: an exchange of packed tensors"
+}
+,
+}
+;
+
+INSTANTIATE_TEST_SUITE_P(Cases, WrongExchange, testing::ValuesIn(exchangeCases),
+                         [](const testing::TestParamInfo<ExchangeCase> &info) { return info.param.name; });
+
 } // namespace
 } // namespace meshplan

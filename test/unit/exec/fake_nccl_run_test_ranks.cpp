@@ -7,3 +7,5 @@ std::vector<meshplan::Status> meshplan::runTestRanks(int64_t size, std::chrono::
                                                      const RankBody &body) {
   return runStaged(fakeNccl(), size, timeout, body);
 }
+
+std::string meshplan::sharedFile(const std::string &folder) { return folder + "/out.safetensors"; }

@@ -2,6 +2,7 @@
 
 #include "test/unit/exec/run_schedule.h"
 
+#include "runtime/exec/shared_output.h"
 #include "runtime/tensor/compute_scope.h"
 #include "runtime/tensor/torch/access.h"
 #include "runtime/tensor/torch/dtype.h"
@@ -69,26 +70,28 @@ void meshplan::writeTensors(const std::string &path, const Tensors &tensors) {
 }
 
 Expected<Tensors> meshplan::runSchedule(const ScheduleBuilder &builder, const Tensors &tensors,
-                                        std::chrono::milliseconds timeout) {
+                                        std::chrono::milliseconds timeout, const RunBody &runBody) {
   TemporaryDirectory folder;
   builder.write(folder / "test.sched");
   MESHPLAN_ASSIGN_OR_RETURN(Artifact artifact, loadSchedule(folder / "test.sched"));
   MESHPLAN_ASSIGN_OR_RETURN(const artifact::Program *program,
                             findProgram(artifact.schedule(), artifact::ProgramRole::forward));
-  MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter writer,
-                            SafetensorsWriter::create(folder / "out.safetensors", outputSpecs(*program)));
+  std::string path = sharedFile(folder.path());
   TensorFeed feed(tensors);
-  auto statuses = runTestRanks(builder.worldSize(), timeout, [&](World &world) -> Status {
+  RankBody body = [&](World &world) -> Status {
     ComputeScope scope(1);
     MESHPLAN_ASSIGN_OR_RETURN(auto runner, ProgramRunner::create(artifact, *program, world));
     MESHPLAN_RETURN_IF_ERROR(runner.loadParameters(feed));
     MESHPLAN_RETURN_IF_ERROR(runner.loadInputs(feed));
     MESHPLAN_RETURN_IF_ERROR(runner.walk().run());
-    return runner.walk().writeOutputs(writer);
-  });
+    MESHPLAN_ASSIGN_OR_RETURN(SharedOutput output, SharedOutput::open(world, path, outputSpecs(*program)));
+    MESHPLAN_RETURN_IF_ERROR(runner.walk().writeOutputs(output.writer()));
+    return output.commit();
+  };
+  auto statuses = runTestRanks(builder.worldSize(), timeout,
+                               [&](World &world) { return runBody ? runBody(world, body) : body(world); });
   MESHPLAN_RETURN_IF_ERROR(rootCause(statuses));
-  MESHPLAN_RETURN_IF_ERROR(writer.commit());
-  return readTensors(folder / "out.safetensors");
+  return readTensors(path);
 }
 
 Tensors meshplan::mustRun(const ScheduleBuilder &builder, const Tensors &tensors) {

@@ -7,6 +7,7 @@
 #ifndef MESHPLAN_TEST_UNIT_EXEC_RUN_SCHEDULE_H
 #define MESHPLAN_TEST_UNIT_EXEC_RUN_SCHEDULE_H
 
+#include "runtime/comm/run_rank.h"
 #include "runtime/exec/program_runner.h"
 #include "test/unit/exec/schedule_builder.h"
 #include "test/unit/temporary_directory.h"
@@ -31,9 +32,13 @@ private:
   Tensors tensors;
 };
 
+/// Runs a rank's body, on its world or on another one.
+using RunBody = std::function<Status(World &world, const RankBody &body)>;
+
 /// Runs the program once on all ranks; parameters and inputs come from `tensors`.
 Expected<Tensors> runSchedule(const ScheduleBuilder &builder, const Tensors &tensors,
-                              std::chrono::milliseconds timeout = std::chrono::seconds(20));
+                              std::chrono::milliseconds timeout = std::chrono::seconds(20),
+                              const RunBody &runBody = nullptr);
 
 /// The same for a program that must succeed.
 Tensors mustRun(const ScheduleBuilder &builder, const Tensors &tensors);

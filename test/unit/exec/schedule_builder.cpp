@@ -26,10 +26,21 @@ int64_t ScheduleBuilder::worldSize() const {
   return size;
 }
 
+int64_t ScheduleBuilder::sizeOf(const std::vector<std::string> &names) const {
+  int64_t size = 1;
+  for (const std::string &name : names)
+    size *= axis(name).size();
+  return size;
+}
+
 artifact::AxisRef ScheduleBuilder::axis(const std::string &name) const {
+  size_t first = name.find(':'), second = name.rfind(':');
   for (size_t i = 0; i < table.mesh.size(); ++i)
-    if (table.mesh[i]->name == name)
-      return {static_cast<int64_t>(i), 1, table.mesh[i]->size};
+    if (table.mesh[i]->name == name.substr(0, first))
+      return first == std::string::npos
+                 ? artifact::AxisRef(static_cast<int64_t>(i), 1, table.mesh[i]->size)
+                 : artifact::AxisRef(static_cast<int64_t>(i), std::stoll(name.substr(first + 1, second - first - 1)),
+                                     std::stoll(name.substr(second + 1)));
   ADD_FAILURE() << "no axis " << name;
   return {};
 }
@@ -66,6 +77,14 @@ int ScheduleBuilder::input(std::string name, std::vector<TestDim> dims, DType dt
 
 int ScheduleBuilder::flat(int value, std::vector<std::string> names) {
   program().values[value]->flat_axes = axes(names);
+  return value;
+}
+
+int ScheduleBuilder::routed(int value, artifact::RoutedKind kind, int dims, int64_t slots) {
+  auto &routed = program().values[value]->routed = std::make_unique<artifact::RoutedT>();
+  routed->kind = kind;
+  routed->dims = dims;
+  routed->slots = slots;
   return value;
 }
 
@@ -185,6 +204,13 @@ void ScheduleBuilder::collective(Kind kind, std::vector<std::string> axes, int i
   wait();
   if (unpacks)
     unpack(received, {output});
+}
+
+void ScheduleBuilder::exchange(std::vector<std::string> axes, int input, int output, int counts) {
+  artifact::StartT start = startOf(Kind::all_to_all, axes, input, input, output);
+  start.counts = counts;
+  add(std::move(start));
+  wait();
 }
 
 void ScheduleBuilder::bucket(Kind kind, std::vector<std::string> axes, std::vector<int> inputs,

@@ -17,7 +17,8 @@ namespace meshplan {
 
 using Kind = artifact::CollectiveKind;
 
-/// A dim and the names of the mesh axes over which it is sharded.
+/// A dim and the names of the mesh axes over which it is sharded; "dp:2:3" is the digit of size 3 of dp below one of
+/// size 2.
 struct TestDim {
   int64_t extent;
   std::vector<std::string> axes = {};
@@ -39,6 +40,8 @@ public:
   int input(std::string name, std::vector<TestDim> dims, DType dtype = DType::f64);
   /// Makes a shard flat over these axes, too.
   int flat(int value, std::vector<std::string> axes);
+  /// Makes a value rows, counts or arrivals of experts.
+  int routed(int value, artifact::RoutedKind kind, int dims, int64_t slots);
   int parameter(std::vector<std::string> names, std::vector<TestDim> dims, DType dtype = DType::f64);
   int constant(std::string name, std::vector<TestDim> dims, DType dtype, std::span<const std::byte> whole);
   void output(std::string name, int value);
@@ -47,6 +50,8 @@ public:
   void compute(std::string target, std::vector<artifact::ArgT> args, std::vector<int> outputs);
   /// Start and Wait over the axes; packs and unpacks along an inner dim or one with parts.
   void collective(Kind kind, std::vector<std::string> axes, int input, int output, int dim = -1, int fromDim = -1);
+  /// Start and Wait of an exchange of rows by their numbers.
+  void exchange(std::vector<std::string> axes, int input, int output, int counts);
   /// One of several tensors.
   void bucket(Kind kind, std::vector<std::string> axes, std::vector<int> inputs, std::vector<int> outputs,
               std::vector<int> targets = {}, InBuffer inBuffer = {});
@@ -71,6 +76,8 @@ public:
   artifact::ScheduleT &schedule() { return table; }
   artifact::ProgramT &program() { return *table.programs[0]; }
   int64_t worldSize() const;
+  /// The number of shards over the axes.
+  int64_t sizeOf(const std::vector<std::string> &axes) const;
 
   /// Writes the file.
   void write(const std::string &path) const;

@@ -6,3 +6,5 @@ std::vector<meshplan::Status> meshplan::runTestRanks(int64_t size, std::chrono::
                                                      const RankBody &body) {
   return runThreads(size, {.timeout = timeout, .onStuck = nullptr}, body);
 }
+
+std::string meshplan::sharedFile(const std::string &folder) { return folder + "/out.safetensors"; }

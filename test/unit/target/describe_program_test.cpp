@@ -167,6 +167,22 @@ TEST_F(DescribeProgram, StepsOfEveryKind) {
                                    "free v0, v3"));
 }
 
+TEST_F(DescribeProgram, AnExchangeHasTheNumbersOfRows) {
+  dim(value(), 8);
+  program().values[0]->routed = std::make_unique<RoutedT>();
+  program().values[0]->routed->kind = RoutedKind::arrivals;
+  program().values[0]->routed->dims = 3;
+  program().values[0]->routed->slots = 2;
+  StartT start;
+  start.kind = CollectiveKind::all_to_all;
+  start.counts = 6;
+  start.bytes = 40;
+  instruction(std::move(start));
+  EXPECT_THAT(lines(),
+              ElementsAre("program p", "s0: v0 f32[8] routed arrivals by 3 dims, 2 slots = start 0 all_to_all v0 by v6 "
+                                       "over #0, 40 bytes of activations"));
+}
+
 TEST_F(DescribeProgram, ParametersConstantsAndMemory) {
   value();
   program().parameters.push_back(std::make_unique<ParameterT>());

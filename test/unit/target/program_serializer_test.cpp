@@ -169,11 +169,41 @@ TEST_F(ProgramSerializer, EveryCollectiveHasItsDimsAndItsReduction) {
     EXPECT_EQ(start.dim, c.dim) << c.step;
     EXPECT_EQ(start.from_dim, c.fromDim) << c.step;
     EXPECT_EQ(start.reduction, c.reduction) << c.step;
+    EXPECT_EQ(start.counts, -1) << c.step;
     EXPECT_EQ(start.input, 0);
     EXPECT_EQ(start.output, 1);
     EXPECT_EQ(table->instructions[1]->origin, table->instructions[0]->origin);
     EXPECT_EQ(shared.sources.at(shared.origins.at(table->instructions[0]->origin)->plan)->line, 3);
   }
+}
+
+TEST_F(ProgramSerializer, AnExchangeHasTheNumbersOfRows) {
+  auto table = right(R"(
+    %n = sched.input "n" : <[2, 8], i64>
+    %r = sched.compute "aten.op"() {}
+      : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 3>>
+    %t = sched.start all_to_all %r over @dp sequence 0
+      : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 3>>
+      -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 3>>>
+      by %n : !sched.tensor<[2, 8], i64>
+    %a = sched.wait %t
+      : !sched.token<!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 3>>>
+    sched.free %r, %a
+      : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 3>>,
+        !sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 3>>
+  )");
+  ASSERT_EQ(table->instructions.size(), 4u);
+  const artifact::StartT &start = *table->instructions[1]->action.AsStart();
+  EXPECT_EQ(start.kind, artifact::CollectiveKind::all_to_all);
+  EXPECT_EQ(start.counts, table->inputs[0]->value);
+  EXPECT_EQ(start.dim, -1);
+  EXPECT_EQ(start.from_dim, -1);
+  EXPECT_EQ(start.target, -1);
+  const artifact::ValueT &sent = *table->values[start.input], &received = *table->values[start.output];
+  EXPECT_EQ(sent.routed->kind, artifact::RoutedKind::rows);
+  EXPECT_EQ(received.routed->kind, artifact::RoutedKind::arrivals);
+  EXPECT_EQ(received.routed->dims, 2);
+  EXPECT_EQ(received.routed->slots, 3);
 }
 
 const std::string overlapped = R"(

@@ -1,0 +1,322 @@
+//===- exchange_step_test.cpp - rows at the ranks of their experts --------===//
+//
+// A layer of experts under prescribed routings, compared with loops over tokens. All numbers are small integers, so
+// that every sum is exact in every dtype and order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tensor/torch/dtype.h"
+#include "test/lib/delays/start_on.h"
+#include "test/unit/exec/steps/exchange_program.h"
+
+#include <gmock/gmock.h>
+#include <map>
+#include <mutex>
+
+using namespace meshplan;
+
+namespace {
+
+const std::vector<Places> &allPlaces() {
+  static const std::vector<Places> places{
+      {"TwoRanks", {{"dp", 2}}, {"dp"}, {}, {}, {"dp"}},
+      {"ThreeRanks", {{"dp", 3}}, {"dp"}, {}, {}, {"dp"}},
+      {"FourRanks", {{"dp", 4}}, {"dp"}, {}, {}, {"dp"}},
+      {"Positions", {{"tp", 3}}, {}, {"tp"}, {}, {"tp"}},
+      {"BothAxes", {{"dp", 2}, {"tp", 2}}, {"dp"}, {"tp"}, {}, {"dp", "tp"}},
+      {"BothAxesTurned", {{"dp", 2}, {"tp", 2}}, {"tp"}, {"dp"}, {}, {"dp", "tp"}},
+      {"TokensOverTheOther", {{"dp", 2}, {"tp", 2}}, {"dp"}, {"tp"}, {}, {"tp"}},
+      {"MoreExpertsThanAxes", {{"tp", 2}, {"dp", 2}}, {"dp"}, {}, {"tp"}, {"dp"}},
+      {"MinorDigit", {{"dp", 4}}, {"dp:1:2", "dp:2:2"}, {}, {}, {"dp:2:2"}},
+      {"MajorDigit", {{"dp", 4}}, {"dp:2:2", "dp:1:2"}, {}, {}, {"dp:1:2"}},
+      {"TwoDigits", {{"dp", 4}, {"tp", 1}}, {"dp:1:2"}, {"dp:2:2"}, {}, {"dp:1:2", "dp:2:2"}},
+      {"ADigitIsKept", {{"dp", 4}}, {"dp:2:2"}, {}, {"dp:1:2"}, {"dp:2:2"}},
+  };
+  return places;
+}
+
+/// The experts of each token [samples, positions, slots].
+struct Routing {
+  const char *name;
+  at::Tensor indices;
+};
+
+std::vector<Routing> allRoutings(const LayerSizes &sizes) {
+  at::manual_seed(5);
+  std::vector<int64_t> shape{sizes.samples, sizes.positions, sizes.slots};
+  at::Tensor spread = std::get<1>(at::rand({sizes.samples, sizes.positions, sizes.experts}).topk(sizes.slots));
+  at::Tensor few = std::get<1>(at::rand({sizes.samples, sizes.positions, 3}).topk(sizes.slots)) * 2 + 1;
+  // All tokens of one expert, and its neighbours in the other slots.
+  auto crowd = [&](int64_t expert) {
+    return (at::arange(sizes.slots, at::kLong) + expert).remainder(sizes.experts).expand(shape).contiguous();
+  };
+  at::Tensor bySample = (at::arange(sizes.samples, at::kLong).view({-1, 1, 1}) + at::arange(sizes.slots, at::kLong))
+                            .remainder(sizes.experts)
+                            .expand(shape)
+                            .contiguous();
+  return {{"spread", spread},
+          {"the first experts only", crowd(0)},
+          {"the last experts only", crowd(sizes.experts - sizes.slots)},
+          {"experts without tokens", few},
+          {"one expert for each sample", bySample}};
+}
+
+at::Tensor smallIntegers(std::vector<int64_t> shape, int64_t low, int64_t high, DType dtype) {
+  return at::randint(low, high, shape).to(scalarTypeOf(dtype));
+}
+
+Tensors inputsOf(const LayerSizes &sizes, const at::Tensor &indices, DType dtype) {
+  return {{"indices", indices},
+          {"x", smallIntegers({sizes.samples, sizes.positions, sizes.hidden}, -2, 3, dtype)},
+          {"g", smallIntegers({sizes.samples, sizes.positions, sizes.features}, -2, 3, dtype)},
+          {"w", smallIntegers({sizes.experts, sizes.features, sizes.hidden}, -1, 2, dtype)}};
+}
+
+/// What the layer promises, token by token.
+Tensors layerByLoops(const Tensors &inputs) {
+  at::Tensor x = inputs.at("x").to(at::kDouble), g = inputs.at("g").to(at::kDouble), w = inputs.at("w").to(at::kDouble);
+  at::Tensor indices = inputs.at("indices"), y = at::zeros_like(g), dx = at::zeros_like(x), dw = at::zeros_like(w);
+  for (int64_t sample = 0; sample < x.size(0); ++sample)
+    for (int64_t position = 0; position < x.size(1); ++position)
+      for (int64_t slot = 0; slot < indices.size(2); ++slot) {
+        int64_t expert = indices[sample][position][slot].item<int64_t>();
+        y[sample][position] += w[expert].mv(x[sample][position]);
+        dx[sample][position] += w[expert].t().mv(g[sample][position]);
+        dw[expert] += at::outer(g[sample][position], x[sample][position]);
+      }
+  at::ScalarType type = inputs.at("x").scalar_type();
+  return {{"y", y.to(type)}, {"dx", dx.to(type)}, {"dw", dw.to(type)}};
+}
+
+void expectLayer(const Places &places, const LayerSizes &sizes, const at::Tensor &indices, DType dtype,
+                 const std::string &name) {
+  ExchangeProgram program(places, sizes, dtype);
+  program.addLayer();
+  Tensors inputs = inputsOf(sizes, indices, dtype), results = mustRun(program.builder, inputs);
+  for (const auto &[output, expected] : layerByLoops(inputs))
+    EXPECT_TRUE(results[output].defined() && at::equal(results[output], expected))
+        << name << ": " << output << " is " << results[output] << "\n, should be " << expected;
+}
+
+class ExchangeStepTest : public testing::TestWithParam<Places> {};
+
+} // namespace
+
+static void PrintTo(const Places &places, std::ostream *out) { *out << places.name; }
+
+/// Six experts, which four ranks do not divide evenly.
+TEST_P(ExchangeStepTest, AllRoutings) {
+  LayerSizes sizes;
+  for (const auto &[name, indices] : allRoutings(sizes))
+    for (DType dtype : {DType::f32, DType::bf16})
+      expectLayer(GetParam(), sizes, indices, dtype, name + std::string(" ") + std::string(dtypeName(dtype)));
+}
+
+/// Some ranks have no tokens.
+TEST_P(ExchangeStepTest, FewTokens) {
+  LayerSizes sizes{.samples = 1, .positions = 1};
+  for (const auto &[name, indices] : allRoutings(sizes))
+    expectLayer(GetParam(), sizes, indices, DType::f32, name);
+}
+
+/// Some ranks have no experts. One slot and one feature.
+TEST_P(ExchangeStepTest, FewExperts) {
+  LayerSizes sizes{.experts = 1, .samples = 3, .positions = 2, .slots = 1, .hidden = 1, .features = 1};
+  expectLayer(GetParam(), sizes, at::zeros({3, 2, 1}, at::kLong), DType::f32, "one expert");
+  sizes.experts = 3;
+  expectLayer(GetParam(), sizes, at::tensor({2, 0, 2, 2, 1, 2}, at::kLong).view({3, 2, 1}), DType::f32, "three");
+}
+
+TEST_P(ExchangeStepTest, WhatMemoryHadBeforeDoesNotMatter) {
+  LayerSizes sizes;
+  for (DType dtype : {DType::f32, DType::bf16})
+    for (const auto &[name, indices] : allRoutings(sizes)) {
+      ExchangeProgram program(GetParam(), sizes, dtype);
+      program.fillMemoryWithNaN();
+      program.addLayer();
+      Tensors inputs = inputsOf(sizes, indices, dtype), results = mustRun(program.builder, inputs);
+      ASSERT_TRUE(results["memory"].defined());
+      EXPECT_TRUE(results["memory"].isnan().any().item<bool>()) << "the memory is not used again";
+      for (const auto &[output, expected] : layerByLoops(inputs))
+        EXPECT_TRUE(at::equal(results[output], expected)) << name << ": " << output;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, ExchangeStepTest, testing::ValuesIn(allPlaces()),
+                         [](const testing::TestParamInfo<Places> &info) { return info.param.name; });
+
+//===----------------------------------------------------------------------===//
+// Bytes
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What a rank sends to others, in bytes.
+struct SentBytes {
+  int64_t exchanged = 0, gathered = 0, others = 0;
+};
+using SentByRank = std::map<int64_t, SentBytes>;
+
+/// Counts what a rank sends over the communicator dp of a world. Thread safe.
+class SentBytesWorld final : public World {
+public:
+  SentBytesWorld(World &inner, SentByRank &all, std::mutex &mutex) : inner(inner), all(all), mutex(mutex) {}
+
+  int64_t rank() const override { return inner.rank(); }
+  int64_t size() const override { return inner.size(); }
+  std::chrono::milliseconds timeout() const override { return inner.timeout(); }
+  void abort(Status cause) override { inner.abort(std::move(cause)); }
+  Status failure() override { return inner.failure(); }
+  World &host() override { return &inner.host() == &inner ? *this : inner.host(); }
+  using World::synchronize;
+  Status synchronize(std::chrono::milliseconds limit) override { return inner.synchronize(limit); }
+
+private:
+  class CountedGroup final : public Group {
+  public:
+    CountedGroup(std::unique_ptr<Group> inner, SentBytesWorld &world)
+        : Group(inner->name(), {inner->ranks().begin(), inner->ranks().end()}, inner->index()), inner(std::move(inner)),
+          world(world) {}
+    bool reduces(DType dtype, Reduction reduction) const override { return inner->reduces(dtype, reduction); }
+    Status connectPairs() override { return inner->connectPairs(); }
+
+  private:
+    Expected<Pending> start(Collective collective) override {
+      world.add(collective, size(), index());
+      return startOn(*inner, collective, collective.input, collective.output);
+    }
+    std::unique_ptr<Group> inner;
+    SentBytesWorld &world;
+  };
+
+  Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t) override {
+    MESHPLAN_ASSIGN_OR_RETURN(auto group, inner.createGroup(std::move(ranks), std::move(name)));
+    if (group->name() == "dp")
+      group = std::make_unique<CountedGroup>(std::move(group), *this);
+    return group;
+  }
+
+  void add(const Collective &collective, int64_t size, int64_t index) {
+    int64_t bytes = dtypeSize(collective.dtype);
+    std::lock_guard lock(mutex);
+    SentBytes &sent = all[rank()];
+    if (collective.kind == CollectiveKind::allToAll)
+      for (int64_t to = 0; to < size; ++to)
+        sent.exchanged += to == index ? 0 : collective.sendCounts[to] * bytes;
+    else if (collective.kind == CollectiveKind::allGather)
+      sent.gathered += (size - 1) * collective.receiveCounts[index] * bytes;
+    else if (collective.kind != CollectiveKind::barrier)
+      sent.others += bytes;
+  }
+
+  World &inner;
+  SentByRank &all;
+  std::mutex &mutex;
+};
+
+/// The shard of `count` that has element `index` of a dim.
+int64_t shardOf(int64_t extent, int64_t count, int64_t index) {
+  for (int64_t shard = 0; shard < count; ++shard)
+    if (Range range = shardRange(extent, 1, count, shard); index >= range.offset && index < range.offset + range.size)
+      return shard;
+  return -1;
+}
+
+/// [ranks of tokens, ranks of experts]: the pairs of a token and a slot, where `ranks` divide samples and experts.
+at::Tensor pairsByRanks(const LayerSizes &sizes, const at::Tensor &indices, int64_t ranks) {
+  at::Tensor pairs = at::zeros({ranks, ranks}, at::kLong);
+  for (int64_t sample = 0; sample < sizes.samples; ++sample)
+    for (int64_t position = 0; position < sizes.positions; ++position)
+      for (int64_t slot = 0; slot < sizes.slots; ++slot)
+        pairs[shardOf(sizes.samples, ranks, sample)]
+             [shardOf(sizes.experts, ranks, indices[sample][position][slot].item<int64_t>())] += 1;
+  return pairs;
+}
+
+} // namespace
+
+/// The rows of pairs whose expert is on another rank, and no others. Besides, ranks tell each other their counts: 8
+/// bytes for each expert, once for all exchanges of a route.
+TEST(ExchangeStepTest, OnlyRowsOfOtherRanksAreSent) {
+  for (int64_t ranks : {2, 3, 4})
+    for (DType dtype : {DType::f32, DType::bf16}) {
+      LayerSizes sizes;
+      for (const auto &[name, indices] : allRoutings(sizes)) {
+        ExchangeProgram program({"", {{"dp", ranks}}, {"dp"}, {}, {}, {"dp"}}, sizes, dtype);
+        program.addLayer();
+        SentByRank sent;
+        std::mutex mutex;
+        auto counted = [&](World &world, const RankBody &body) {
+          SentBytesWorld counting(world, sent, mutex);
+          return body(counting);
+        };
+        auto results = runSchedule(program.builder, inputsOf(sizes, indices, dtype), std::chrono::seconds(20), counted);
+        ASSERT_TRUE(results.ok()) << results.status().message();
+        at::Tensor pairs = pairsByRanks(sizes, indices, ranks);
+        // A rank sends its tokens, the products of its experts, the gradients of its products, and those of the tokens
+        // that its experts have computed.
+        int64_t rowBytes = (sizes.hidden + sizes.features) * dtypeSize(dtype);
+        for (const auto &[rank, bytes] : sent) {
+          int64_t own = pairs[rank][rank].item<int64_t>();
+          int64_t away = pairs[rank].sum().item<int64_t>() - own,
+                  arrived = pairs.select(1, rank).sum().item<int64_t>() - own;
+          EXPECT_EQ(bytes.exchanged, (away + arrived) * rowBytes) << name << ", rank " << rank << " of " << ranks;
+          EXPECT_EQ(bytes.gathered, (ranks - 1) * sizes.experts * 8);
+          EXPECT_EQ(bytes.others, 0);
+        }
+      }
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers that are wrong
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A program on two ranks that sends rows to their experts by numbers that each rank has on its own: `numbers` [2,
+/// ranks, experts]. Two samples and experts, one slot; sample 0 has expert 1, and sample 1 expert 0.
+Expected<Tensors> runWithNumbers(std::vector<int64_t> numbers) {
+  LayerSizes sizes{.experts = 2, .samples = 2, .positions = 1, .slots = 1, .hidden = 3, .features = 3};
+  ExchangeProgram program({"", {{"dp", 2}}, {"dp"}, {}, {}, {"dp"}}, sizes, DType::f32);
+  program.builder.origin("model.layers.0.mlp", 7, "expert dp");
+  int x = program.builder.input("x", {{2, {"dp"}}, {1}, {3}}, DType::f32);
+  int given = program.builder.input("numbers", {{2, {"dp"}}, {4}}, DType::i64);
+  int own = program.builder.value({{2}, {2}}, DType::i64);
+  program.builder.compute("aten.view.default",
+                          {tensorArg("self", given), integersArg("size", {literal(2), literal(2)})}, {own});
+  program.setNumbers(own);
+  program.fromExperts(program.toExperts(program.dispatch(x, 3), 3), 3);
+  program.builder.output("given", given);
+  return runSchedule(program.builder,
+                     {{"indices", at::tensor({1, 0}, at::kLong).view({2, 1, 1})},
+                      {"x", at::ones({2, 1, 3})},
+                      {"numbers", at::tensor(numbers, at::kLong).view({2, 4})}},
+                     std::chrono::seconds(5));
+}
+
+} // namespace
+
+TEST(ExchangeStepTest, RightNumbers) {
+  auto result = runWithNumbers({0, 1, 1, 0, 0, 1, 1, 0});
+  EXPECT_TRUE(result.ok()) << result.status().message();
+}
+
+/// Rank 1 has more or fewer rows than its numbers say.
+TEST(ExchangeStepTest, NumbersThatAreNotThoseOfTheRows) {
+  using testing::HasSubstr;
+  std::string more = runWithNumbers({0, 1, 1, 0, 0, 1, 2, 0}).status().message();
+  EXPECT_THAT(more, HasSubstr("rank 1: exchange 0"));
+  EXPECT_THAT(more, HasSubstr("test.plan:7:3 expert dp, module model.layers.0.mlp"));
+  EXPECT_THAT(more, HasSubstr("sends 2 rows of 1"));
+  EXPECT_THAT(runWithNumbers({0, 1, 1, 0, 0, 1, 0, 0}).status().message(), HasSubstr("sends 0 rows of 1"));
+}
+
+/// Rank 0 expects more than rank 1 sends.
+TEST(ExchangeStepTest, NumbersOnWhichRanksDisagree) {
+  auto result = runWithNumbers({0, 1, 2, 0, 0, 1, 1, 0});
+  ASSERT_FALSE(result.ok());
+  std::string message = result.status().message();
+  EXPECT_THAT(message, testing::HasSubstr("rank 1 sends 3 elements to rank 0, which expects 6"));
+  EXPECT_THAT(message, testing::HasSubstr("test.plan:7:3 expert dp"));
+}

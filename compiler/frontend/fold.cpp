@@ -6,7 +6,8 @@
 //   axes    dp = 8               tp = 4      end after 8 and 32 ranks
 //   names   edp = 4    ep = 8                end after 4 and 32 ranks
 //
-// A name that ends inside an axis cuts it: edp cuts dp after 4 of its ranks. The two parts are digits of dp if 4 divides
+// A name that ends inside an axis cuts it: edp cuts dp after 4 of its ranks. The two parts are digits of dp if 4
+// divides
 // 8. A cut of a later axis counts from the end of the axes before it.
 //
 //===----------------------------------------------------------------------===//
@@ -121,8 +122,9 @@ bool FoldResolver::checkProduct() {
     return text;
   };
   std::string others = join(llvm::drop_begin(named), " / ");
-  diagnostics.error(fold.range, "the names of the fold are " + productText(named) + " ranks, and its axes are " +
-                                    productText(whole))
+  diagnostics
+      .error(fold.range,
+             "the names of the fold are " + productText(named) + " ranks, and its axes are " + productText(whole))
       .help("let one size follow: '" + named.front().first + " = " + join(whole, " * ") +
             (others.empty() ? "" : " / " + others) + "'");
   return false;
@@ -160,8 +162,8 @@ void FoldResolver::reportCut(size_t number, int64_t begin, int64_t end) {
               size = std::to_string(mesh.axes[axis].size);
   std::string why = end % before != 0 ? ranks + " is no multiple of the " + std::to_string(before) + " ranks before it"
                     : before == 1     ? ranks + " does not divide its " + size
-                                      : ranks + " / " + std::to_string(before) + " = " +
-                                        std::to_string(end / before) + " does not divide its " + size;
+                                      : ranks + " / " + std::to_string(before) + " = " + std::to_string(end / before) +
+                                            " does not divide its " + size;
   diagnostics
       .error(fold.names[number].name.range, name + " = " + std::to_string(sizes[number]) +
                                                 " is no digit: it ends after " + ranks + " ranks, inside axis '" +

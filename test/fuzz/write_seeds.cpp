@@ -139,10 +139,12 @@ void writeBuckets(const std::filesystem::path &path) {
 void writeExchanges(const std::filesystem::path &path) {
   ScheduleBuilder builder({{"tp", 3}, {"dp", 2}});
   std::vector<TestDim> home = {{7, {"tp"}}, {4, {"dp"}}, {5}}, away = {{7, {"tp", "dp"}}, {4}, {5}};
-  int tokens = builder.input("x", {{4, {"dp"}}, {5}}), numbers = builder.input("numbers", {{2}, {7, {"tp"}}}, DType::i64);
+  int tokens = builder.input("x", {{4, {"dp"}}, {5}}),
+      numbers = builder.input("numbers", {{2}, {7, {"tp"}}}, DType::i64);
   int rows = builder.routed(builder.value(home), artifact::RoutedKind::rows, 2, 2);
   int own = builder.routed(builder.value({{7, {"tp"}}, {4, {"dp"}}}, DType::i64), artifact::RoutedKind::counts, 2, 2);
-  builder.compute("meshplan.dispatch", {tensorArg("self", tokens), integerArg("slots", extentOf(rows, 0))}, {rows, own});
+  builder.compute("meshplan.dispatch", {tensorArg("self", tokens), integerArg("slots", extentOf(rows, 0))},
+                  {rows, own});
   int arrivals = builder.routed(builder.value(away), artifact::RoutedKind::arrivals, 2, 2);
   builder.exchange({"dp"}, rows, arrivals, numbers);
   int back = builder.routed(builder.value(home), artifact::RoutedKind::rows, 2, 2);

@@ -1,7 +1,7 @@
 //===- exchanged_experts.cpp - to which ranks rows go ---------------------===//
 //
-// Example: 8 experts over tp = 2 and dp = 2, and an exchange over dp. The counts of a rank with tp = 1 have the columns of
-// experts 4 to 7; rank dp = 0 of its group has the first two of them, and dp = 1 the others.
+// Example: 8 experts over tp = 2 and dp = 2, and an exchange over dp. The counts of a rank with tp = 1 have the columns
+// of experts 4 to 7; rank dp = 0 of its group has the first two of them, and dp = 1 the others.
 //
 //===----------------------------------------------------------------------===//
 

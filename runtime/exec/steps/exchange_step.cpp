@@ -48,7 +48,7 @@ private:
   RankView view;
   const artifact::Instruction &instruction;
   Group &group;
-  bool goes; ///< to the experts, and not back
+  bool goes;                  ///< to the experts, and not back
   std::vector<Range> experts; ///< of each rank of the group, among those of the counts
   CollectiveLabel label;
   std::vector<int64_t> sendCounts, receiveCounts; ///< elements

@@ -274,13 +274,6 @@ const ExchangeCase exchangeCases[] = {
      [](ScheduleT &s) { exchangedValue(s, counts).routed = routed(artifact::RoutedKind::counts, 2, 2); },
      "9]: counts: value 8 is not i64 [2, experts]"},
 };
-exchangeOf(s, startThere).output = back + 1;
-}
-, "9]: counts: an exchange of packed tensors"
-}
-,
-}
-;
 
 INSTANTIATE_TEST_SUITE_P(Cases, WrongExchange, testing::ValuesIn(exchangeCases),
                          [](const testing::TestParamInfo<ExchangeCase> &info) { return info.param.name; });

@@ -13,7 +13,7 @@ std::vector<Status> meshplan::runTestRanks(int64_t size, std::chrono::millisecon
   std::vector<std::thread> threads;
   for (int64_t rank = 0; rank < size; ++rank)
     threads.emplace_back([&, rank] {
-      StorePlace place{.run = "test", .rank = rank, .size = size, .interruption = nullptr};
+      StoreMember place{.run = "test", .rank = rank, .size = size, .interruption = nullptr};
       statuses[rank] = runStore(store, place, {.timeout = timeout, .onFailure = nullptr, .onStuck = nullptr}, body);
     });
   for (std::thread &thread : threads)

@@ -127,7 +127,7 @@ TEST_F(AxesTest, ARemainderIsWhatDigitsLeave) {
   };
   for (const auto &each : cases)
     EXPECT_EQ(remainderOf(axes(each.list), axes(each.removed), mesh()), axes(each.result))
-        << each.list << " without " << each.removed;
+        << each.list.str() << " without " << each.removed.str();
 }
 
 TEST_F(AxesTest, ATypeWithoutAxesHasNoneOfThemAnywhere) {

@@ -9,10 +9,10 @@ using namespace meshplan;
 
 using artifact::RoutedKind;
 
-ExchangeProgram::ExchangeProgram(Places given, LayerSizes sizes, DType dtype)
-    : builder(given.mesh), places(std::move(given)), sizes(sizes), dtype(dtype) {
+ExchangeProgram::ExchangeProgram(ExchangeAxes given, LayerSizes sizes, DType dtype)
+    : builder(given.mesh), split(std::move(given)), sizes(sizes), dtype(dtype) {
   indices = builder.input(
-      "indices", {{sizes.samples, places.samples}, {sizes.positions, places.positions}, {sizes.slots}}, DType::i64);
+      "indices", {{sizes.samples, split.samples}, {sizes.positions, split.positions}, {sizes.slots}}, DType::i64);
   table = rowsValue(home(0), RoutedKind::rows, DType::i64);
   counts = rowsValue(home(0), RoutedKind::counts, DType::i64);
   builder.compute("meshplan.route",
@@ -22,24 +22,23 @@ ExchangeProgram::ExchangeProgram(Places given, LayerSizes sizes, DType dtype)
 }
 
 std::vector<std::string> ExchangeProgram::expertAxes() const {
-  std::vector<std::string> axes = places.kept;
-  axes.insert(axes.end(), places.exchanged.begin(), places.exchanged.end());
+  std::vector<std::string> axes = split.kept;
+  axes.insert(axes.end(), split.exchanged.begin(), split.exchanged.end());
   return axes;
 }
 
 std::vector<std::string> ExchangeProgram::withoutExchanged(const std::vector<std::string> &axes) const {
   std::vector<std::string> rest = axes;
-  std::erase_if(rest, [&](const std::string &axis) {
-    return std::ranges::find(places.exchanged, axis) != places.exchanged.end();
-  });
+  std::erase_if(
+      rest, [&](const std::string &axis) { return std::ranges::find(split.exchanged, axis) != split.exchanged.end(); });
   return rest;
 }
 
 /// [experts, samples, positions], and features if there are some.
 std::vector<TestDim> ExchangeProgram::dims(std::vector<std::string> experts, bool isAway, int64_t features) const {
   std::vector<TestDim> all{{sizes.experts, std::move(experts)},
-                           {sizes.samples, isAway ? withoutExchanged(places.samples) : places.samples},
-                           {sizes.positions, isAway ? withoutExchanged(places.positions) : places.positions}};
+                           {sizes.samples, isAway ? withoutExchanged(split.samples) : split.samples},
+                           {sizes.positions, isAway ? withoutExchanged(split.positions) : split.positions}};
   if (features > 0)
     all.push_back({features});
   return all;
@@ -50,12 +49,12 @@ int ExchangeProgram::rowsValue(std::vector<TestDim> dims, RoutedKind kind, DType
 }
 
 void ExchangeProgram::gatherNumbers() {
-  int64_t ranks = builder.sizeOf(places.exchanged);
-  int own = builder.value({{ranks, places.exchanged}, {sizes.experts, places.kept}}, DType::i64);
+  int64_t ranks = builder.sizeOf(split.exchanged);
+  int own = builder.value({{ranks, split.exchanged}, {sizes.experts, split.kept}}, DType::i64);
   builder.compute("meshplan.counts_to_gather", {tensorArg("counts", counts), tensorArg("like", table)}, {own});
-  std::vector<TestDim> whole{{ranks}, {sizes.experts, places.kept}};
+  std::vector<TestDim> whole{{ranks}, {sizes.experts, split.kept}};
   int gathered = builder.value(whole, DType::i64);
-  builder.collective(Kind::all_gather, places.exchanged, own, gathered, 0);
+  builder.collective(Kind::all_gather, split.exchanged, own, gathered, 0);
   numbers = builder.value(whole, DType::i64);
   builder.compute("meshplan.counts_on_host", {tensorArg("self", gathered)}, {numbers});
 }
@@ -79,7 +78,7 @@ std::vector<artifact::ArgT> ExchangeProgram::orderArgs(std::string name, int row
 
 int ExchangeProgram::toExperts(int rows, int64_t features) {
   int arrivals = rowsValue(away(features), RoutedKind::arrivals, dtype);
-  builder.exchange(places.exchanged, rows, arrivals, numbers);
+  builder.exchange(split.exchanged, rows, arrivals, numbers);
   int ordered = rowsValue(away(features), RoutedKind::rows, dtype);
   builder.compute("meshplan.order_by_expert", orderArgs("arrivals", arrivals, ordered), {ordered});
   return ordered;
@@ -89,7 +88,7 @@ int ExchangeProgram::fromExperts(int rows, int64_t features) {
   int arrivals = rowsValue(away(features), RoutedKind::arrivals, dtype);
   builder.compute("meshplan.order_by_rank", orderArgs("rows", rows, arrivals), {arrivals});
   int back = rowsValue(home(features), RoutedKind::rows, dtype);
-  builder.exchange(places.exchanged, arrivals, back, numbers);
+  builder.exchange(split.exchanged, arrivals, back, numbers);
   return back;
 }
 
@@ -116,16 +115,16 @@ int ExchangeProgram::summed(int addends, std::vector<TestDim> whole, std::vector
 int ExchangeProgram::combine(int rows, int64_t features) {
   std::vector<TestDim> tokens = home(features);
   tokens.erase(tokens.begin());
-  int own = builder.value(tokens, dtype, places.kept);
+  int own = builder.value(tokens, dtype, split.kept);
   builder.compute("meshplan.combine",
                   {tensorArg("rows", rows), tensorArg("table", table), integerArg("slots", literal(sizes.slots)),
                    integersArg("size", {extentOf(own, 0), extentOf(own, 1), literal(features)})},
                   {own});
-  return summed(own, std::move(tokens), places.kept);
+  return summed(own, std::move(tokens), split.kept);
 }
 
 void ExchangeProgram::addLayer() {
-  std::vector<TestDim> tokens{{sizes.samples, places.samples}, {sizes.positions, places.positions}};
+  std::vector<TestDim> tokens{{sizes.samples, split.samples}, {sizes.positions, split.positions}};
   auto tokensOf = [&](int64_t features) {
     std::vector<TestDim> all = tokens;
     all.push_back({features});
@@ -144,7 +143,7 @@ void ExchangeProgram::addLayer() {
   int gradient = toExperts(dispatch(g, sizes.features), sizes.features);
   int ofRows = fromExperts(linear(gradient, weight, own, sizes.hidden, true), sizes.hidden);
   builder.output("dx", combine(ofRows, sizes.hidden));
-  std::vector<std::string> rest = withoutExchanged(places.samples), positions = withoutExchanged(places.positions);
+  std::vector<std::string> rest = withoutExchanged(split.samples), positions = withoutExchanged(split.positions);
   rest.insert(rest.end(), positions.begin(), positions.end());
   int ofWeight = builder.value(matrices, dtype, rest);
   builder.compute("meshplan.grouped_linear_weight_gradient",

@@ -13,10 +13,12 @@
 namespace meshplan {
 
 /// Which axes divide the tokens [samples, positions] and the experts. Those that are exchanged divide both.
-struct Places {
+struct ExchangeAxes {
   const char *name;
   std::vector<std::pair<std::string, int64_t>> mesh;
   std::vector<std::string> samples, positions, kept, exchanged;
+
+  friend void PrintTo(const ExchangeAxes &axes, std::ostream *out) { *out << axes.name; }
 };
 
 struct LayerSizes {
@@ -25,7 +27,7 @@ struct LayerSizes {
 
 class ExchangeProgram {
 public:
-  ExchangeProgram(Places places, LayerSizes sizes, DType dtype);
+  ExchangeProgram(ExchangeAxes split, LayerSizes sizes, DType dtype);
 
   /// Rows of tokens, of a route that was added; and the numbers of rows of each rank, which all ranks know.
   int dispatch(int tokens, int64_t features);
@@ -45,7 +47,7 @@ public:
   int indices = -1, table = -1, counts = -1, numbers = -1;
 
 private:
-  std::vector<TestDim> home(int64_t features) const { return dims(places.kept, false, features); }
+  std::vector<TestDim> home(int64_t features) const { return dims(split.kept, false, features); }
   std::vector<TestDim> away(int64_t features) const { return dims(expertAxes(), true, features); }
   std::vector<TestDim> dims(std::vector<std::string> experts, bool isAway, int64_t features) const;
   std::vector<std::string> expertAxes() const;
@@ -56,7 +58,7 @@ private:
   int combine(int rows, int64_t features);
   int summed(int addends, std::vector<TestDim> dims, std::vector<std::string> axes);
 
-  Places places;
+  ExchangeAxes split;
   LayerSizes sizes;
   DType dtype;
 };

@@ -17,8 +17,8 @@ using namespace meshplan;
 
 namespace {
 
-const std::vector<Places> &allPlaces() {
-  static const std::vector<Places> places{
+const std::vector<ExchangeAxes> &allPlaces() {
+  static const std::vector<ExchangeAxes> axes{
       {"TwoRanks", {{"dp", 2}}, {"dp"}, {}, {}, {"dp"}},
       {"ThreeRanks", {{"dp", 3}}, {"dp"}, {}, {}, {"dp"}},
       {"FourRanks", {{"dp", 4}}, {"dp"}, {}, {}, {"dp"}},
@@ -32,7 +32,7 @@ const std::vector<Places> &allPlaces() {
       {"TwoDigits", {{"dp", 4}, {"tp", 1}}, {"dp:1:2"}, {"dp:2:2"}, {}, {"dp:1:2", "dp:2:2"}},
       {"ADigitIsKept", {{"dp", 4}}, {"dp:2:2"}, {}, {"dp:1:2"}, {"dp:2:2"}},
   };
-  return places;
+  return axes;
 }
 
 /// The experts of each token [samples, positions, slots].
@@ -88,9 +88,9 @@ Tensors layerByLoops(const Tensors &inputs) {
   return {{"y", y.to(type)}, {"dx", dx.to(type)}, {"dw", dw.to(type)}};
 }
 
-void expectLayer(const Places &places, const LayerSizes &sizes, const at::Tensor &indices, DType dtype,
+void expectLayer(const ExchangeAxes &axes, const LayerSizes &sizes, const at::Tensor &indices, DType dtype,
                  const std::string &name) {
-  ExchangeProgram program(places, sizes, dtype);
+  ExchangeProgram program(axes, sizes, dtype);
   program.addLayer();
   Tensors inputs = inputsOf(sizes, indices, dtype), results = mustRun(program.builder, inputs);
   for (const auto &[output, expected] : layerByLoops(inputs))
@@ -98,11 +98,9 @@ void expectLayer(const Places &places, const LayerSizes &sizes, const at::Tensor
         << name << ": " << output << " is " << results[output] << "\n, should be " << expected;
 }
 
-class ExchangeStepTest : public testing::TestWithParam<Places> {};
+class ExchangeStepTest : public testing::TestWithParam<ExchangeAxes> {};
 
 } // namespace
-
-static void PrintTo(const Places &places, std::ostream *out) { *out << places.name; }
 
 /// Six experts, which four ranks do not divide evenly.
 TEST_P(ExchangeStepTest, AllRoutings) {
@@ -142,8 +140,8 @@ TEST_P(ExchangeStepTest, WhatMemoryHadBeforeDoesNotMatter) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, ExchangeStepTest, testing::ValuesIn(allPlaces()),
-                         [](const testing::TestParamInfo<Places> &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(ExchangeAxes, ExchangeStepTest, testing::ValuesIn(allPlaces()),
+                         [](const testing::TestParamInfo<ExchangeAxes> &info) { return info.param.name; });
 
 //===----------------------------------------------------------------------===//
 // Bytes

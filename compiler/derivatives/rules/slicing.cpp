@@ -73,6 +73,32 @@ static void selectRule(Derivation &derivation) {
   derivation.give("self", padded(derivation, gradient, dim, index, size - index - 1));
 }
 
+/// The gradient of the part that was replaced goes to the replacement, the rest to the tensor.
+static void replaceRule(Derivation &derivation, StringRef taken, ArrayRef<StringRef> names) {
+  const CallView &view = derivation.getView();
+  Value gradient = derivation.gradient(), source = derivation.operand("src");
+  auto withRange = [&](CallBuilder &builder, ArrayRef<int64_t> shape) {
+    for (StringRef name : names)
+      builder.literal(name, view.get(name));
+    return builder.build(shape, elementOf(gradient));
+  };
+  if (derivation.wants("src"))
+    derivation.give("src", withRange(derivation.make(taken).tensor("self", gradient), shapeOf(source)));
+  if (derivation.wants("self"))
+    derivation.give("self", withRange(derivation.make(view.target)
+                                          .tensor("self", gradient)
+                                          .tensor("src", Arithmetic(derivation).zerosLike(source)),
+                                      shapeOf(gradient)));
+}
+
+static void sliceScatterRule(Derivation &derivation) {
+  replaceRule(derivation, "aten.slice.Tensor", {"dim", "start", "end", "step"});
+}
+
+static void selectScatterRule(Derivation &derivation) {
+  replaceRule(derivation, "aten.select.int", {"dim", "index"});
+}
+
 /// Padding is cut off; what negative padding cut off is filled with zeros.
 static void padRule(Derivation &derivation) {
   const CallView &view = derivation.getView();
@@ -114,6 +140,8 @@ void meshplan::addSlicingDerivatives(DerivativeTable &table) {
   table["aten.diag_embed.default"] = diagonalOfRule;
   table["aten.slice.Tensor"] = sliceRule;
   table["aten.select.int"] = selectRule;
+  table["aten.slice_scatter.default"] = sliceScatterRule;
+  table["aten.select_scatter.default"] = selectScatterRule;
   table["aten.constant_pad_nd.default"] = table["aten.pad.default"] = padRule;
   table["aten.tril.default"] = table["aten.triu.default"] = triangleRule;
 }

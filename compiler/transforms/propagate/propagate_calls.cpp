@@ -55,6 +55,7 @@ LogicalResult Propagation::visitCall(CallOp call) {
   reducePartialOperands(call, rule, linearity);
   if (runsFlat(call))
     return decideFlat(call), success();
+  gatherFeatures(call);
   CallProblem problem = makeProblem(call, rule);
   if (call.getTarget() == "meshplan.route")
     visitRoute(call, rule, problem);

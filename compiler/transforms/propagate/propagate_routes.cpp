@@ -136,6 +136,18 @@ std::optional<Cause> Propagation::causeOfRows(CallOp call) {
   return found == routeCauses.end() ? std::nullopt : std::optional(found->second);
 }
 
+void Propagation::gatherFeatures(CallOp call) {
+  std::optional<Cause> cause = causeOfRows(call);
+  if (call.getTarget() != "meshplan.dispatch" || !cause)
+    return;
+  OpOperand &tokens = call->getOpOperand(*CallView::of(call).getOperand("self"));
+  ShardingAttr sharding = getSharding(tokens.get());
+  if (sharding.getDims().back().getAxes().empty())
+    return;
+  DimShardingAttr whole = divideDim(shapeOf(tokens.get()).back(), {}, mesh);
+  tokens.set(layouts.obtain(tokens.get(), sharding.withDim(sharding.getRank() - 1, whole), call, *cause));
+}
+
 void Propagation::sendToExperts(CallOp call) {
   std::optional<unsigned> table = CallView::of(call).getOperand("table");
   bool isRoute = call.getTarget() == "meshplan.route";

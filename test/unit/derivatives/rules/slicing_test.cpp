@@ -56,6 +56,21 @@ TEST_F(SlicingDerivatives, AnElementIsPaddedToo) {
             "%1 = aten.constant_pad_nd.default(pad [1, 4], self %0, value 0): 4x6xf32\na: %1");
 }
 
+TEST_F(SlicingDerivatives, AReplacementHasTheGradientOfItsPart) {
+  EXPECT_EQ(derive("aten.slice_scatter.default", "self = $0, src = $1, dim = 1, start = 2, end = 6, step = 2",
+                   "4x6xf32, 4x2xf32 -> 4x6xf32"),
+            "%0 = aten.slice.Tensor(dim 1, end 6, self g, start 2, step 2): 4x2xf32\n"
+            "%1 = aten.zeros_like.default(self b): 4x2xf32\n"
+            "%2 = aten.slice_scatter.default(dim 1, end 6, self g, src %1, start 2, step 2): 4x6xf32\n"
+            "b: %0\na: %2");
+  EXPECT_EQ(derive("aten.select_scatter.default", "self = $0, src = $1, dim = 0, index = -1",
+                   "4x6xf32, 6xf32 -> 4x6xf32"),
+            "%0 = aten.select.int(dim 0, index -1, self g): 6xf32\n"
+            "%1 = aten.zeros_like.default(self b): 6xf32\n"
+            "%2 = aten.select_scatter.default(dim 0, index -1, self g, src %1): 4x6xf32\n"
+            "b: %0\na: %2");
+}
+
 TEST_F(SlicingDerivatives, ADiagonalThatWasMadeIsTaken) {
   EXPECT_EQ(derive("aten.diag_embed.default", "self = $0, offset = 1, dim1 = 0", "4x3xf32 -> 4x4x4xf32"),
             "%0 = aten.diagonal.default(dim1 0, dim2 -1, offset 1, self g): 4x3xf32\na: %0");

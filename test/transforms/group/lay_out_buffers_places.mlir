@@ -118,3 +118,25 @@ func.func @updates(%a: !whole {plan.kind = #plan.kind<parameter>, plan.names = [
   %1 = plan.call "meshplan.assign"(%b, %narrow) {self = #base.operand<0>, source = #base.operand<1>} backward : (!half, !half) -> !half
   return %0, %1, %wa : !whole, !half, !whole
 }
+
+// -----
+
+// What is gathered over other axes, as weights of experts are, has a buffer of its own, and what is not gathered, too.
+plan.mesh [#base.mesh_axis<"dp" = 4>]
+plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp" {contiguous_parameters}
+!flat = tensor<8xf32, #plan.sharding<[{}], flat = {"dp"}>>
+!experts = tensor<8xf32, #plan.sharding<[{"dp":(2)2}], flat = {"dp":(1)2}>>
+!own = tensor<8xf32, #plan.sharding<[{"dp"}]>>
+// CHECK-LABEL: func.func @experts(
+// CHECK-SAME: %arg0: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from a", position = 0>
+// CHECK-SAME: %arg1: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from e", position = 0>
+// CHECK-SAME: %arg2: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from a", position = 1>
+// CHECK-SAME: %arg3: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from e", position = 1>
+// CHECK-SAME: %arg4: {{[^%]*}}plan.storage = #plan.storage<name = "parameters from o", position = 0>
+func.func @experts(%a: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["a"], plan.data = 0, plan.unit = 0},
+                   %e: !experts {plan.kind = #plan.kind<parameter>, plan.names = ["e"], plan.data = 0, plan.unit = 0},
+                   %b: !flat {plan.kind = #plan.kind<parameter>, plan.names = ["b"], plan.data = 0, plan.unit = 0},
+                   %f: !experts {plan.kind = #plan.kind<parameter>, plan.names = ["f"], plan.data = 0, plan.unit = 0},
+                   %o: !own {plan.kind = #plan.kind<parameter>, plan.names = ["o"], plan.data = 0, plan.unit = 0}) -> !flat attributes {plan.role = #base.role<step>} {
+  return %a : !flat
+}

@@ -160,13 +160,14 @@ void FoldResolver::reportCut(size_t number, int64_t begin, int64_t end) {
   auto [axis, before] = axisAt(end);
   std::string name = "'" + fold.names[number].name.text + "'", ranks = std::to_string(end),
               size = std::to_string(mesh.axes[axis].size);
-  std::string why = end % before != 0 ? ranks + " is no multiple of the " + std::to_string(before) + " ranks before it"
-                    : before == 1     ? ranks + " does not divide its " + size
-                                      : ranks + " / " + std::to_string(before) + " = " + std::to_string(end / before) +
-                                            " does not divide its " + size;
+  std::string why = end % before != 0
+                        ? ranks + " is not a multiple of the " + std::to_string(before) + " ranks before it"
+                    : before == 1 ? ranks + " does not divide its " + size
+                                  : ranks + " / " + std::to_string(before) + " = " + std::to_string(end / before) +
+                                        " does not divide its " + size;
   diagnostics
       .error(fold.names[number].name.range, name + " = " + std::to_string(sizes[number]) +
-                                                " is no digit: it ends after " + ranks + " ranks, inside axis '" +
+                                                " is not a digit: it ends after " + ranks + " ranks, inside axis '" +
                                                 mesh.axes[axis].name + "', and " + why)
       .note(mesh.axes[axis].range, "the axis is here")
       .help("the nearest sizes of " + name + " are " + nearestSizes(begin, sizes[number]));

@@ -50,11 +50,15 @@ struct WeightAxes {
 
 } // namespace
 
-/// Every product of the rows reads the counts of the route, beside the weights or biases of the experts.
+/// Every product of the rows reads the counts of the route, beside the weights or biases of the experts; a style of the
+/// weight may say where.
 static WeightAxes weightAxesOf(CallOp route) {
   WeightAxes axes;
-  for (Operation *reader : route.getResult(1).getUsers()) {
-    auto call = dyn_cast<CallOp>(reader);
+  SmallVector<Operation *> readers(route.getResult(1).getUsers());
+  for (size_t next = 0; next < readers.size(); ++next) {
+    if (isa<ConstrainOp>(readers[next]))
+      llvm::append_range(readers, readers[next]->getUsers());
+    auto call = dyn_cast<CallOp>(readers[next]);
     CallView view = call ? CallView::of(call) : CallView();
     for (StringRef name : {"weight", "bias"}) {
       std::optional<unsigned> operand = call ? view.getOperand(name) : std::nullopt;

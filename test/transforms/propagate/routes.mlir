@@ -314,3 +314,29 @@ func.func @time(
       : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
   return %2 : tensor<4x6x10xf32>
 }
+
+// -----
+
+// A style of a weight states where the counts are, too. Positions are gathered for it in front of the route, and tokens
+// become rows with all their features.
+// CHECK-LABEL: func.func @styled
+// CHECK-DAG: plan.reshard %arg0 {{.*}} -> tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>>
+// CHECK-DAG: plan.reshard %arg1 {{.*}} -> tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>
+// CHECK: "meshplan.dispatch"{{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}]>>
+// CHECK-NEXT: "meshplan.grouped_linear"{{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @styled(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "colwise tp"}) -> tensor<4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{}, {"tp"}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{}, {}, {"tp"}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %c = plan.constrain %counts <[{}, {}, {}]> along [#plan.axis<"tp">] as "colwise tp" : tensor<8x4x6xi64> -> tensor<8x4x6xi64>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %c) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{}, {"tp"}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
+      : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
+  return %2 : tensor<4x6x10xf32>
+}

@@ -1602,7 +1602,7 @@ func.func @f(%x: tensor<8x4xi64, #plan.sharding<[{}, {"dp"}], routed = #base.rou
 // R11: tokens that are whole
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
-  // expected-error @below {{'plan.exchange' op needs tokens that are divided over #plan.axis<"dp">, but the rows are 'tensor<8x4x6xf32}}
+  // expected-error @below {{'plan.exchange' op needs tokens that are divided over its axes, but the rows are 'tensor<8x4x6xf32}}
   %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
   return
 }
@@ -1612,7 +1612,7 @@ func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}], routed = #base.r
 // R11: an axis of features
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {}, {"dp"}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
-  // expected-error @below {{'plan.exchange' op needs tokens that are divided over #plan.axis<"dp">, but the rows are 'tensor<8x4x6xf32}}
+  // expected-error @below {{'plan.exchange' op needs tokens that are divided over its axes, but the rows are 'tensor<8x4x6xf32}}
   %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {}, {"dp"}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
   return
 }
@@ -1702,7 +1702,7 @@ func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #ba
 // R11: rows come back to other ranks
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
-  // expected-error @below {{'plan.exchange' op needs an input of layout #plan.sharding<[{"dp"}, {"tp"}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>, but its input is #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>}}
+  // expected-error @below {{'plan.exchange' op needs tokens that are divided over its axes, but the rows are 'tensor<8x4x6xf32}}
   %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{}, {"dp", "tp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
   return
 }

@@ -1116,14 +1116,14 @@ sched.program @p {
 
 // -----
 
-// C16: a sum
+// C16: a sum that changes the kind of rows
 sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.communicator @dp over [#sched.axis<0:(1)2>]
 sched.program @p {
   %n = sched.input "n" : <[2, 8], i64>
   %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4, 6], f32, partial = sum {0:(1)2}, routed = #base.routed<rows, dims = 2, slots = 2>>
   // expected-error@+1 {{'sched.start' op all_reduce produces}}
-  %t = sched.start all_reduce %x over @dp sequence 0 : !sched.tensor<[8, 4, 6], f32, partial = sum {0:(1)2}, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8, 4, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>>
+  %t = sched.start all_reduce %x over @dp sequence 0 : !sched.tensor<[8, 4, 6], f32, partial = sum {0:(1)2}, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>>
 }
 
 // -----

@@ -161,7 +161,7 @@ func.func @summed(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {},
   // expected-note @below {{the rows are computed here}}
   %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
       : (!tokens, !pairs) -> !rows
-  // expected-error @below {{rows of tokens between the experts' layers would have to move between ranks, from [8, 4 over dp, 6, 16] partial sum over tp to [8 over dp, 4, 6, 16]: ranks do not know how many rows the others have}}
+  // expected-error @below {{rows of tokens between the experts' layers would have to move between ranks, from [8, 4 over dp, 6, 16], partial over tp to [8 over dp, 4, 6, 16]: ranks do not know how many rows the others have}}
   // expected-note @below {{help: divide the experts' first weights}}
   %1 = plan.reshard %0 : !rows -> !other
   return %1 : !other

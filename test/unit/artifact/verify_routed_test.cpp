@@ -83,7 +83,7 @@ const RoutedCase cases[] = {
      "inputs[0]: value 2 is routed to experts, and no instruction makes it"},
     {"Collective",
      [](ScheduleT &s, artifact::ValueT &) { valueOf(s, product).routed = routed(artifact::RoutedKind::rows, 2, 2); },
-     "instructions[1]: a value that is routed to experts is moved"},
+     "instructions[1]: a sum of rows of experts changes the tensor, or has a target"},
     {"Slice",
      [](ScheduleT &s, artifact::ValueT &) { valueOf(s, part).routed = routed(artifact::RoutedKind::rows, 2, 2); },
      "instructions[4]: a value that is routed to experts is moved"},

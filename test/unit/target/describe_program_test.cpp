@@ -179,7 +179,7 @@ TEST_F(DescribeProgram, AnExchangeHasTheNumbersOfRows) {
   start.bytes = 40;
   instruction(std::move(start));
   EXPECT_THAT(lines(),
-              ElementsAre("program p", "s0: v0 f32[8] routed arrivals by 3 dims, 2 slots = start 0 all_to_all v0 by v6 "
+              ElementsAre("program p", "v0 f32[8] routed arrivals by 3 dims, 2 slots = start 0 all_to_all v0 by v6 "
                                        "over #0, 40 bytes of activations"));
 }
 

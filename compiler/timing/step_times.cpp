@@ -72,7 +72,7 @@ std::optional<StepTimes> meshplan::stepTimes(const std::vector<ProgramTimes> &pr
     // The last instance of the program itself follows below.
     size_t kind = own.size() == 3 && instance.microbatch > 0 ? 1 : 0;
     addRun(step, *own[kind], instance.microbatch);
-    // What other programs count over the batch first, this one computes again.
+    // This program recomputes what the others have computed to count over the batch.
     if (instance.program == name)
       addModelFlops(step, *own[kind]);
   }

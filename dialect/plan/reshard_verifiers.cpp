@@ -200,8 +200,9 @@ static bool removeMinorDigit(SmallVectorImpl<AxisRefAttr> &axes, size_t index, A
   return true;
 }
 
-std::optional<ShardingAttr> meshplan::plan::withoutTokenAxis(RankedTensorType type, ShardingAttr sharding, int64_t first,
-                                                             int64_t count, AxisRefAttr axis, MeshOp mesh) {
+std::optional<ShardingAttr> meshplan::plan::withoutTokenAxis(RankedTensorType type, ShardingAttr sharding,
+                                                             int64_t first, int64_t count, AxisRefAttr axis,
+                                                             MeshOp mesh) {
   for (int64_t index = first; index < first + count; ++index) {
     DimShardingAttr dim = sharding.getDims()[index];
     SmallVector<AxisRefAttr> axes(dim.getAxes());

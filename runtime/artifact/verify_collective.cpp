@@ -82,8 +82,8 @@ Status verifyPartial(const artifact::Value &input, const artifact::Value &output
              : corrupted("the output is partial by another reduction than the input");
 }
 
-/// Removes an axis from the minor end of others, or from the last of them, of which it may be a digit. Example: of an axis
-/// of 8, the digit (4)2 leaves (1)4.
+/// Removes an axis from the minor end of others, or from the last of them, of which it may be a digit. Example: of an
+/// axis of 8, the digit (4)2 leaves (1)4.
 bool removeMinor(std::vector<AxisRef> &axes, const AxisRef &digit) {
   if (axes.empty() || axes.back().axis != digit.axis || digit.pre < axes.back().pre ||
       axes.back().pre * axes.back().size != digit.pre * digit.size)

@@ -43,10 +43,55 @@ const Token *openBrace(const antlr4::ParserRuleContext *context) {
   return nullptr;
 }
 
-bool isInEntry(const antlr4::RuleContext *context) {
-  while (context != nullptr && context->getRuleIndex() != PlanParser::RuleEntry)
-    context = static_cast<const antlr4::RuleContext *>(context->parent);
-  return context != nullptr;
+/// The brace that the user has probably not closed: the first one whose closing brace begins a line further left than
+/// the line of the brace itself; `open`, which the parser finds unclosed, if there is none.
+///
+/// Example: in `m {` / `  n {` / `    a: replicate` / `}` the parser takes the brace for that of `n`, but it is below
+/// `m`.
+const Token *unclosedBrace(antlr4::TokenStream &tokens, const Token *open) {
+  struct Opened {
+    const Token *brace;
+    size_t indentation; // of its line
+  };
+  std::vector<Opened> opened;
+  size_t line = 0, indentation = 0;
+  for (size_t index = 0; index < tokens.size(); ++index) {
+    const Token *token = tokens.get(index);
+    if (token->getType() == PlanParser::NEWLINE)
+      continue;
+    bool beginsLine = token->getLine() != line;
+    if (beginsLine)
+      line = token->getLine(), indentation = token->getCharPositionInLine();
+    if (token->getType() == PlanParser::LEFT_BRACE) {
+      opened.push_back({token, indentation});
+    } else if (token->getType() == PlanParser::RIGHT_BRACE && !opened.empty()) {
+      if (beginsLine && indentation < opened.back().indentation)
+        return opened.back().brace;
+      opened.pop_back();
+    }
+  }
+  return open;
+}
+
+/// The innermost rule of this kind that is being parsed, or null.
+const antlr4::ParserRuleContext *within(const antlr4::ParserRuleContext *context, size_t rule) {
+  while (context != nullptr && context->getRuleIndex() != rule)
+    context = static_cast<const antlr4::ParserRuleContext *>(context->parent);
+  return context;
+}
+
+bool isInEntry(const antlr4::ParserRuleContext *context) { return within(context, PlanParser::RuleEntry) != nullptr; }
+
+/// The help for a colon after the name of an option or of a statement, which have none; empty elsewhere.
+std::string colonHelp(antlr4::Parser &parser, const Token &found) {
+  const antlr4::ParserRuleContext *context = parser.getContext();
+  const Token *before = parser.getTokenStream()->LT(-1);
+  if (found.getText() == ":" && before != nullptr && within(context, PlanParser::RuleOptionBlock) != nullptr)
+    return optionHome(before->getText()).empty() ? "options have no colon, and entries come after the '}' of this block"
+                                                 : "options have no colon: write '" + before->getText() + " VALUE'";
+  const antlr4::ParserRuleContext *entry = within(context, PlanParser::RuleEntry);
+  std::string first = entry != nullptr ? entry->start->getText() : "";
+  return first == "rest" || first == "override" ? "" : keywordForm(first);
 }
 
 /// The help for an error at `found`: the form of what the user may have meant; empty if unknown.
@@ -93,8 +138,12 @@ void PlanErrorStrategy::reportMismatch(antlr4::Parser &parser, const Token &foun
   std::string message =
       wanted.empty() ? "unexpected " + describeToken(found) : "expected " + wanted + ", found " + describeToken(found);
   Diagnostic &diagnostic = diagnostics.error(rangeOf(found, file), message);
+  std::string colon = colonHelp(parser, found);
   if (brace != nullptr)
-    diagnostic.note(rangeOf(*brace, file), "this block is not closed").help("close it with '}'");
+    diagnostic.note(rangeOf(*unclosedBrace(*parser.getTokenStream(), brace), file), "this block is not closed")
+        .help("close it with '}'");
+  else if (!colon.empty())
+    diagnostic.help(colon);
   else
     diagnostic.help(lacksComma(parser, found) ? "write a comma before 'input' and 'output' of an entry"
                                               : formAt(parser.getContext(), found));

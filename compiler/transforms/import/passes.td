@@ -309,8 +309,9 @@ def RecognizeExperts : Pass<"plan-recognize-experts", "::mlir::func::FuncOp"> {
 
     Another form is a list of equal modules that compute all tokens, each times a gate that is 0 for tokens that have not
     chosen the expert: a sum of masked values, or one of the gates of all experts by scatter or one-hot vectors. The
-    parameters of the modules are stacked, and only rows of chosen experts are computed. Experts weighted by a softmax over
-    all of them stay as they are.
+    parameters of the modules are stacked, and only rows of chosen experts are computed. So are experts with stacked
+    weights that read a copy of the tokens times such gates, if all that is computed from zeros is zero. Experts weighted by
+    a softmax over all of them stay as they are.
 
     ```mlir
     %flat = plan.call "aten.view.default"(%chosen) ... : [4, 16, 2] -> [128]

@@ -83,8 +83,7 @@ static AxisList exchangedAxes(ArrayRef<AxisRefAttr> experts, RankedTensorType in
   AxisList exchanged;
   while (exchanged.size() < experts.size()) {
     AxisRefAttr next = experts.drop_back(exchanged.size()).back();
-    std::optional<ShardingAttr> without =
-        withoutTokenAxis(indices, rest, 0, indices.getRank() - 1, next, mesh);
+    std::optional<ShardingAttr> without = withoutTokenAxis(indices, rest, 0, indices.getRank() - 1, next, mesh);
     if (!without)
       break;
     rest = *without;

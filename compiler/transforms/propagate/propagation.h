@@ -155,8 +155,8 @@ private:
   /// Gives a value that is replicated the sharding `wanted` at its definition, if nothing but `reader` reads it and no
   /// statement or input makes it replicated. Otherwise changes nothing and returns false.
   bool divideProducer(mlir::Value value, plan::ShardingAttr wanted, mlir::Operation *reader);
-  /// Creates a replicated value that an operator makes from literals alone once more, for `reader` and with the sharding
-  /// `wanted`: other readers keep the whole one. Null if the value is another one.
+  /// Creates a replicated value that an operator makes from literals alone again, for `reader` and with the
+  /// sharding `wanted`: other readers keep the whole one. Null if the value is another one.
   mlir::Value createDivided(mlir::Value value, plan::ShardingAttr wanted, mlir::Operation *reader);
 
   /// The cause of an axis of an operand. A parameter that several modules read is divided by the statements of all of

@@ -251,8 +251,8 @@ void ProgramWriter::writeStart(unsigned index) {
       builder, op.getLoc(), sched::TokenType::get(builder.getContext(), result),
       sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input, plan::stepDim(&op),
       exchange ? exchange.getFromDimAttr() : IntegerAttr(), communicator, builder.getI64IntegerAttr(sequence++),
-      plan::stepCause(&op), op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op), target,
-      isa<plan::ExchangeOp>(op) ? valueOf(operation.consumed.back()) : Value());
+      plan::stepCause(&op), op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op),
+      target, isa<plan::ExchangeOp>(op) ? valueOf(operation.consumed.back()) : Value());
   markMoved(ops, start);
   tokens[index] = start;
 }

@@ -506,6 +506,22 @@ func.func @f(%x: tensor<2xf32>) {
 // -----
 
 func.func @f(%x: tensor<2xf32>) {
+  // expected-error @below {{'plan.exchange' op attribute 'axes' failed to satisfy constraint: list of axes}}
+  %r = "plan.exchange"(%x, %x) {axes = "wrong", cause = "t"} : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @below {{'plan.exchange' op attribute 'cause' failed to satisfy constraint: string attribute}}
+  %r = "plan.exchange"(%x, %x) {axes = [], cause = 1 : i64} : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
   // expected-error @below {{'plan.permute' op attribute 'axes' failed to satisfy constraint: list of axes}}
   %r = "plan.permute"(%x) {axes = "wrong", cause = "t"} : (tensor<2xf32>) -> (tensor<2xf32>)
   return

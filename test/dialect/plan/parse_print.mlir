@@ -182,3 +182,21 @@ module attributes {test.attr = [
   #plan<style_kind colwise>, #plan<data_stage gradients>, #plan<loss_unit token>, #plan<optimizer_kind adamw>, #plan<nonfinite stop>,
   #plan.storage<name = "all", position = 1>, #plan.loss_scale<initial = 2.0>,
   #plan.cause<"tp" because "rowwise tp" at loc("a.plan":7:3)>, #plan.cause<"tp" at loc(unknown)>]} {}
+
+// Rows go to the ranks of their experts, and come back.
+module {
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+// CHECK-LABEL: func.func @exchange
+func.func @exchange(%0: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>,
+                    %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // CHECK: %[[A:.*]] = plan.exchange %{{.*}} by %{{.*}} [#plan.axis<"dp">] because "expert dp" : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  %1 = plan.exchange %0 by %counts [#plan.axis<"dp">] because "expert dp"
+    : tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>
+    -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  // CHECK: plan.exchange %[[A]] by %{{.*}} [#plan.axis<"dp">] : {{.*}}routed = #base.routed<arrivals{{.*}} -> {{.*}}routed = #base.routed<rows
+  %2 = plan.exchange %1 by %counts [#plan.axis<"dp">]
+    : tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>
+    -> tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+}

@@ -1041,3 +1041,172 @@ sched.program @p {
   // expected-error@+1 {{'sched.unpack' op takes operand 0 from the host}}
   %x = sched.unpack %r : !sched.packed<<[12], f32>> into %h : !sched.tensor<[12], f32>
 }
+
+// -----
+
+// C16
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.input "n" : <[2, 8], i64>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals}}
+  %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>> by %n : !sched.tensor<[2, 8], i64>
+}
+
+// -----
+
+// C16: the kind
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.input "n" : <[2, 8], i64>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op permute produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals}}
+  %t = sched.start permute %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> by %n : !sched.tensor<[2, 8], i64>
+}
+
+// -----
+
+// C16: a tensor that is not routed
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.input "n" : <[2, 8], i64>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32>
+  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32>', must be an all_to_all between rows and arrivals}}
+  %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32>> by %n : !sched.tensor<[2, 8], i64>
+}
+
+// -----
+
+// C16: other slots
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.input "n" : <[2, 8], i64>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 3>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals}}
+  %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 3>>> by %n : !sched.tensor<[2, 8], i64>
+}
+
+// -----
+
+// C16: other tokens
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.input "n" : <[2, 8], i64>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 3, slots = 2>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals}}
+  %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 3, slots = 2>>> by %n : !sched.tensor<[2, 8], i64>
+}
+
+// -----
+
+// C16: rows become a tensor
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.input "n" : <[2, 8], i64>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals}}
+  %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32>> by %n : !sched.tensor<[2, 8], i64>
+}
+
+// -----
+
+// C16: a sum
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.input "n" : <[2, 8], i64>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4, 6], f32, partial = sum {0:(1)2}, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op all_reduce produces}}
+  %t = sched.start all_reduce %x over @dp sequence 0 : !sched.tensor<[8, 4, 6], f32, partial = sum {0:(1)2}, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8, 4, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>>
+}
+
+// -----
+
+// C16: a target
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.input "n" : <[2, 8], i64>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  %y = sched.compute "aten.op"() {} : () -> !sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals}}
+  %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> into %y : !sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>> by %n : !sched.tensor<[2, 8], i64>
+}
+
+// -----
+
+// C16: no numbers
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.input "n" : <[2, 8], i64>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op exchanges rows of experts without their numbers, i64 [ranks, experts]}}
+  %t = sched.start all_to_all %x from 1 dim 0 over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>>
+}
+
+// -----
+
+// C16: numbers of another type
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.input "n" : <[2, 8], i32>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op exchanges rows of experts without their numbers, i64 [ranks, experts]}}
+  %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> by %n : !sched.tensor<[2, 8], i32>
+}
+
+// -----
+
+// C16: numbers of another rank
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.input "n" : <[8], i64>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op exchanges rows of experts without their numbers, i64 [ranks, experts]}}
+  %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> by %n : !sched.tensor<[8], i64>
+}
+
+// -----
+
+// C16: numbers of other experts
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.input "n" : <[2, 4], i64>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op exchanges rows of experts without their numbers, i64 [ranks, experts]}}
+  %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> by %n : !sched.tensor<[2, 4], i64>
+}
+
+// -----
+
+// C16: numbers that are routed
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 8], i64, routed = #base.routed<counts, dims = 2, slots = 2>>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op exchanges rows of experts without their numbers, i64 [ranks, experts]}}
+  %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> by %n : !sched.tensor<[8, 8], i64, routed = #base.routed<counts, dims = 2, slots = 2>>
+}
+
+// -----
+
+// C2: an exchange has no dim
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %n = sched.input "n" : <[2, 8], i64>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op all_to_all has no `dim`}}
+  %t = sched.start all_to_all %x dim 0 over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> by %n : !sched.tensor<[2, 8], i64>
+}

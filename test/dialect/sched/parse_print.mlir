@@ -217,6 +217,32 @@ sched.program @guarded role <step> guard <stops = false, growth = 2.0, backoff =
 }
 }
 
+// Rows go to the ranks of their experts, and come back.
+module {
+sched.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 6>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+// CHECK: sched.program @exchange {
+sched.program @exchange {
+  %n = sched.input "n" : <[2, 8], i64>
+  %r = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // CHECK: %[[T:.*]] = sched.start all_to_all %{{.*}} over @dp sequence 0 because "expert dp" in "mlp" :
+  // CHECK-SAME: !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // CHECK-SAME: -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> by %{{.*}} : !sched.tensor<[2, 8], i64>
+  %t = sched.start all_to_all %r over @dp sequence 0 because "expert dp" in "mlp"
+    : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+    -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> by %n : !sched.tensor<[2, 8], i64>
+  // CHECK: %[[A:.*]] = sched.wait %[[T]]
+  %a = sched.wait %t : !sched.token<!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>>
+  sched.free %r : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // CHECK: sched.start all_to_all %[[A]] over @dp sequence 1 : {{.*}} by %{{.*}} : !sched.tensor<[2, 8], i64>
+  %u = sched.start all_to_all %a over @dp sequence 1
+    : !sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>
+    -> <!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>> by %n : !sched.tensor<[2, 8], i64>
+  %b = sched.wait %u : !sched.token<!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>>
+  sched.free %a, %b : !sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>, !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+}
+}
+
 // Attributes and types that no op above has, or not in every form.
 // CHECK: module attributes {test.attr = [#sched.axis<1:(2)3>, #sched.dim<576 over {1:(1)3} unit 64 repeat 3>,
 // CHECK-SAME: #sched.dim<24 over {1:(1)2} parts [16 unit 4 repeat 2, 8]>, #sched.peak<"end" in "">,

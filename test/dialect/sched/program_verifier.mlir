@@ -1395,3 +1395,31 @@ sched.program @forward {
   // expected-error@+1 {{'sched.input' op moves, keeps or gives out a value that is routed to experts}}
   %x = sched.input "x" : <[8, 12], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
 }
+
+// -----
+
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.program @forward {
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 12], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // P26
+  // expected-error@+1 {{'sched.slice' op moves, keeps or gives out a value that is routed to experts}}
+  %s = sched.slice %x : <[8, 12], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <[8, 12 over {0:(1)2}], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  sched.free %x, %s : !sched.tensor<[8, 12], f32, routed = #base.routed<rows, dims = 2, slots = 2>>, !sched.tensor<[8, 12 over {0:(1)2}], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+}
+
+// -----
+
+// P26: what an exchange gives is not an output
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @forward {
+  %n = sched.input "n" : <[2, 8], i64>
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  %t = sched.start all_to_all %x over @dp sequence 0
+    : !sched.tensor<[8, 4 over {0:(1)2}], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+    -> <!sched.tensor<[8 over {0:(1)2}, 4], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> by %n : !sched.tensor<[2, 8], i64>
+  %y = sched.wait %t : !sched.token<!sched.tensor<[8 over {0:(1)2}, 4], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>>
+  sched.free %x : !sched.tensor<[8, 4 over {0:(1)2}], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.output' op moves, keeps or gives out a value that is routed to experts}}
+  sched.output "y" %y : <[8 over {0:(1)2}, 4], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>
+}

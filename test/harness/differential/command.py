@@ -3,6 +3,7 @@
   differential --meshplan P --meshplan-run P --record-coverage P --work FOLDER [--first N] [--cases N] [--coverage]
   differential ... --training --run-steps P      cases that train
   differential ... --weights        models of nothing but weights that are made of others
+  differential ... --mixtures       models of nothing but mixtures of experts
   differential ... --case FILE      one case, as a failing run wrote it
   differential ... --device cuda --run-cases P   all ranks on one GPU
   differential ... --write FOLDER   cases are compiled, and their files written, to be run by elsewhere.py
@@ -69,17 +70,17 @@ def prepare() -> None:
     torch.set_grad_enabled(False)
 
 
-def draw(number: int, trains: bool, only_made: bool, device: str) -> Case:
-    drawn = draw_training(number, only_made) if trains else draw_case(number, only_made)
+def draw(number: int, trains: bool, only: str, device: str) -> Case:
+    drawn = draw_training(number, only) if trains else draw_case(number, only)
     return drawn if device == "cpu" else without_ties(drawn)
 
 
-def run_model(programs: Programs, trains: bool, only_made: bool, numbers: range) -> list[Outcome]:
+def run_model(programs: Programs, trains: bool, only: str, numbers: range) -> list[Outcome]:
     """The cases of one model."""
     runner, outcomes = Runner(programs), []
     for number in numbers:
         try:
-            outcomes.append(runner.run(draw(number, trains, only_made, programs.device)))
+            outcomes.append(runner.run(draw(number, trains, only, programs.device)))
         except Exception as error:  # of PyTorch: one case must not end the others
             outcomes.append(Outcome(number, WRONG, f"{type(error).__name__}: {error}"))
     return outcomes
@@ -89,7 +90,7 @@ def run_all(arguments: argparse.Namespace, programs: Programs) -> list[Outcome]:
     end = arguments.first + arguments.cases
     models = [range(first, min(first + PLANS, end)) for first in range(arguments.first, end, PLANS)]
     outcomes: list[Outcome] = []
-    begin, run = time.monotonic(), functools.partial(run_model, programs, arguments.training, arguments.weights)
+    begin, run = time.monotonic(), functools.partial(run_model, programs, arguments.training, arguments.only)
     with multiprocessing.Pool(arguments.jobs, prepare, maxtasksperchild=MODELS_OF_A_PROCESS) as pool:
         cases = itertools.chain.from_iterable(pool.imap_unordered(run, models))
         for outcome in cases:
@@ -176,7 +177,15 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--results", type=Path, help="do not run cases, but take what elsewhere.py has written")
     parser.add_argument("--training", action="store_true", help="draw trainings")
     parser.add_argument(
-        "--weights", action="store_true", help="draw weights that are made of others, and no other block"
+        "--weights",
+        action="store_const",
+        const="made",
+        default="",
+        dest="only",
+        help="draw weights that are made of others, and no other block",
+    )
+    parser.add_argument(
+        "--mixtures", action="store_const", const="mixture", dest="only", help="the same with mixtures of experts"
     )
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--cases", type=int, default=40)
@@ -208,6 +217,6 @@ def main(words: Sequence[str]) -> int:
     right = report(outcomes, coverage, arguments.coverage)
     for outcome in [outcome for outcome in outcomes if outcome.kind == WRONG][: 0 if arguments.results else SHRUNK]:
         shrink_failure(
-            outcome, draw(outcome.seed, arguments.training, arguments.weights, arguments.device), arguments, programs
+            outcome, draw(outcome.seed, arguments.training, arguments.only, arguments.device), arguments, programs
         )
     return 0 if right else 1

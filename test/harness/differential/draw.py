@@ -28,6 +28,8 @@ BLOCKS = (
     *("recurrent",) * 6,
 )
 WALKS, FANS = 1, 3  # in a model: they reach most operators
+MIXTURES = 2  # blocks of a model of mixtures
+OFTEN_MIXED = 0.12  # share of the other models that have one
 MADE = 3  # blocks of weights that are made of others, in a model of nothing else
 OFTEN_MADE = 0.2  # share of the other models that have one
 
@@ -85,11 +87,15 @@ def draw_sizes(generator: random.Random) -> case.Sizes:
     )
 
 
-def with_made(kinds: list[str], seed: int, only: bool) -> list[str]:
-    """The kinds of a model's blocks, and now and then one of weights that are made of others, or nothing else."""
+def with_special(kinds: list[str], seed: int, only: str) -> list[str]:
+    """The kinds of a model's blocks, and now and then one of weights that are made of others or a mixture; or nothing
+    but those of the kind `only`. Drawn by themselves: the other blocks of a seed stay what they are."""
     if only:
-        return ["made"] * MADE
-    return [*kinds, "made"] if random.Random(f"made {seed // PLANS}").random() < OFTEN_MADE else kinds
+        return [only] * (MADE if only == "made" else MIXTURES)
+    for kind, often in (("made", OFTEN_MADE), ("mixture", OFTEN_MIXED)):
+        if random.Random(f"{kind} {seed // PLANS}").random() < often:
+            kinds = [*kinds, kind]
+    return kinds
 
 
 def without_ties(drawn: case.Case) -> case.Case:
@@ -100,12 +106,12 @@ def without_ties(drawn: case.Case) -> case.Case:
     return drawn
 
 
-def draw_case(seed: int, only_made: bool = False) -> case.Case:
+def draw_case(seed: int, only: str = "") -> case.Case:
     generator, planner = random.Random(f"model {seed // PLANS}"), random.Random(f"plan {seed}")
     kinds = [generator.choice(BLOCKS) for _ in range(generator.randint(0, MOST_BLOCKS))]
     kinds += ["walk"] * WALKS + ["fan"] * FANS
     generator.shuffle(kinds)
-    kinds = with_made(kinds, seed, only_made)
+    kinds = with_special(kinds, seed, only)
     stem = generator.choice(("hidden", "hidden", "text", "text", "pixels"))
     half = generator.random() < 0.15
     heads = ("none", "none", "tokens", "pooled", "matched") + (("tied", "tied", "tied") if stem == "text" else ())

@@ -91,6 +91,19 @@ RESNET_CLASS = ("--class", "ResNetForImageClassification", "--batch", "4")
 LLAMA4 = GROUPED | {"head_dim": 8, "intermediate_size_mlp": 96, "num_local_experts": 4, "pad_token_id": 0}
 LLAMA4 |= {"attention_chunk_size": 8, "no_rope_layer_interval": 2}  # the second layer is not rotated
 MIXTRAL = GROUPED | {"num_local_experts": 4}
+SIX = ("--batch", "6", "--sequence", "8")
+# Each of the following routers chooses and weighs its experts in its own way.
+QWEN2_MOE = GROUPED | {"moe_intermediate_size": 48, "shared_expert_intermediate_size": 64, "num_experts": 6}
+QWEN2_MOE |= {"num_experts_per_tok": 3}
+QWEN3_MOE = GROUPED | {"moe_intermediate_size": 48, "num_experts": 6, "num_experts_per_tok": 3}
+OLMOE = GROUPED | {"intermediate_size": 48, "num_experts": 6, "num_experts_per_tok": 3, "pad_token_id": 0}
+GRANITE_MOE = GROUPED | {"num_local_experts": 6, "num_experts_per_tok": 3}
+PHIMOE = GROUPED | {"num_local_experts": 4, "num_experts_per_tok": 2, "pad_token_id": 0}
+GLM4_MOE = GROUPED | {"moe_intermediate_size": 48, "n_routed_experts": 6, "num_experts_per_tok": 3}
+GLM4_MOE |= {"first_k_dense_replace": 1, "pad_token_id": 0}
+DEEPSEEK_V3 = GROUPED | {"num_key_value_heads": 8, "moe_intermediate_size": 48, "n_routed_experts": 8}
+DEEPSEEK_V3 |= {"num_experts_per_tok": 3, "n_group": 4, "topk_group": 2, "first_k_dense_replace": 1}
+DEEPSEEK_V3 |= {"q_lora_rank": 24, "kv_lora_rank": 16, "qk_rope_head_dim": 8, "qk_nope_head_dim": 8, "v_head_dim": 8}
 GPT_OSS = GROUPED | {"head_dim": 8, "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 8}
 GEMMA = GROUPED | {"head_dim": 16, "sliding_window": 8}  # heads * head_dim is not hidden_size
 GEMMA2 = GEMMA | {"query_pre_attn_scalar": 16, "attn_logit_softcapping": 2.0, "final_logit_softcapping": 5.0}
@@ -165,6 +178,7 @@ MODELS: dict[str, list[str]] = {
     "operators": ["operators"],
     "images": ["images"],
     "masked_attentions": ["masked_attentions"],
+    "mixtures": ["mixtures"],
     "multihead": ["multihead"],
     "opaque_functions": ["opaque_functions"],
     "over_vocabulary": ["over_vocabulary"],
@@ -193,6 +207,16 @@ MODELS: dict[str, list[str]] = {
     "llama4": noisy("llama4_text", **LLAMA4),
     "mixtral": noisy("mixtral", **MIXTRAL),
     "mixtral_batched": noisy("mixtral", **MIXTRAL, experts_implementation="batched_mm"),
+    "mixtral_six": noisy("mixtral", *SIX, **MIXTRAL | {"num_local_experts": 6}),
+    "mixtral_balanced": noisy("mixtral", *SIX, **MIXTRAL, output_router_logits="true"),
+    "qwen2_moe": noisy("qwen2_moe", *SIX, **QWEN2_MOE),
+    "qwen3_moe": noisy("qwen3_moe", *SIX, **QWEN3_MOE),
+    "olmoe": noisy("olmoe", *SIX, **OLMOE),
+    "granitemoe": noisy("granitemoe", *SIX, **GRANITE_MOE),
+    "phimoe": noisy("phimoe", *SIX, **PHIMOE),
+    "glm4_moe": noisy("glm4_moe", *SIX, **GLM4_MOE),
+    "deepseek_v3": noisy("deepseek_v3", *SIX, **DEEPSEEK_V3),
+    "gpt_oss_grouped": noisy("gpt_oss", *SIX, **GPT_OSS),
     "gpt_oss": noisy("gpt_oss", **GPT_OSS, experts_implementation="batched_mm"),
     "gemma2": noisy("gemma2", **GEMMA2),
     "gemma3": noisy("gemma3_text", **GEMMA3),

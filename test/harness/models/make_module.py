@@ -16,6 +16,7 @@ from torch import nn
 
 from harness.models.derivative_modules import DERIVATIVE_MODULES
 from harness.models.masked_attentions import MaskedAttentions
+from harness.models.mixture_modules import Mixtures
 from harness.models.operator_modules import ClassLosses, Losses, Operators, Summed
 from harness.models.parameter_functions import OpaqueFunctions, ParameterFunctions
 from harness.models.random_modules import (
@@ -347,6 +348,7 @@ MODULES = {
     "lookups": Lookups,
     "losses": Losses,
     "masked_attentions": MaskedAttentions,
+    "mixtures": Mixtures,
     "multihead": Multihead,
     "opaque_functions": OpaqueFunctions,
     "operators": Operators,

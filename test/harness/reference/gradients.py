@@ -13,6 +13,7 @@ import torch
 
 from harness.reference.addends import Shards
 from harness.reference.archives import is_half, leaves, positional_inputs
+from harness.reference.choices import Choices, use_topk
 from harness.reference.deviations import mismatch, widened
 from harness.reference.draws import Draws
 from harness.reference.graphs import own_module, widened_module
@@ -66,6 +67,11 @@ class GradientReference:
         self.ties, self.positional = names_of_parameters(program), positional_inputs(program)
         self.first = {PREFIX + name: PREFIX + first for first, names in self.ties.items() for name in names}
         self.narrow, self.exact = own_module(program, draws, shards), widened_module(program, draws)
+        self.choices = Choices(self.half)
+        use_topk(self.exact, self.choices.replay)
+        if use_topk(self.narrow, self.choices.record):
+            self.own_step()
+        self.choices.begin_again()
         self.wide = step(self.exact, widened(inputs), loss, self.positional, self.ties)
         self.magnitude = max(
             (tensor.abs().max().item() for name, tensor in self.wide.items() if name != loss and tensor.numel()),
@@ -76,6 +82,7 @@ class GradientReference:
 
     def own_step(self, anew: Anew = lambda gradient: gradient) -> Tensors:
         """In PyTorch's own precision; each gradient goes through the given function."""
+        self.choices.begin_own()
         made = step(self.narrow, self.inputs, self.loss, self.positional, self.ties)
         return {name: tensor if name == self.loss else anew(tensor) for name, tensor in made.items()}
 
@@ -99,6 +106,7 @@ class GradientReference:
         if mismatch := self.mismatch(ours):
             print(f"{label}: {mismatch}: WRONG")
             return False
+        right = self.choices.compare()
         found = self.errors.deviations(ours)
         worst = sorted(found, key=lambda name: found[name].share, reverse=True)
         wrong = [name for name in worst if not found[name].share <= 1]
@@ -109,4 +117,4 @@ class GradientReference:
                 f"{label}: {name}: error {deviation.error:.3e}, PyTorch {deviation.own:.3e}, "
                 f"bound {deviation.bound:.3e}: {verdict}"
             )
-        return not wrong
+        return right and not wrong

@@ -36,6 +36,16 @@ def grouped_mm(rows: torch.Tensor, matrices: torch.Tensor, ends: torch.Tensor) -
     return torch.cat([group @ matrix for group, matrix in zip(groups, matrices, strict=True)])
 
 
+def copied(into: torch.Tensor, source: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
+    """aten.copy, which has no derivative."""
+    return source.to(into.dtype).expand_as(into).clone()
+
+
+def use_own_copy(graph: torch.fx.Graph) -> None:
+    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.copy.default):
+        node.target = copied
+
+
 def erase_metadata_asserts(module: torch.fx.GraphModule) -> None:
     """In another precision tensors have other dtypes than when the model was exported."""
     for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten._assert_tensor_metadata.default):
@@ -143,6 +153,7 @@ def own_module(
                 if data.isdisjoint(node.all_input_nodes):
                     node.target = without_autocast
             use_own_batch_norm(graph_module.graph)
+            use_own_copy(graph_module.graph)
             for node in graph_module.graph.find_nodes(op="call_function", target=torch.ops.aten.lstm.input):
                 node.target = lstm
             for target in CONVOLUTIONS:
@@ -164,6 +175,7 @@ def widened_module(program: torch.export.ExportedProgram, draws: Draws | None = 
             continue
         erase_metadata_asserts(graph_module)
         use_own_batch_norm(graph_module.graph)
+        use_own_copy(graph_module.graph)
         for node in list(graph_module.graph.nodes):
             if node.op != "call_function":
                 continue

@@ -33,6 +33,7 @@ from torch.export.graph_signature import OutputKind
 
 from harness.reference.addends import References, Shards
 from harness.reference.archives import is_half, leaves, positional_inputs
+from harness.reference.choices import Choices, use_topk
 from harness.reference.deviations import MOST_DRAWS, largest_error, rounding_of, widened
 from harness.reference.draws import Draws
 from harness.reference.gradients import names_of_parameters
@@ -196,9 +197,12 @@ class Reference:
         batches: list[Tensors],
         positional: Sequence[str],
         half: bool,
+        choices: Choices | None = None,
     ) -> None:
-        """`make` begins a training, in float64 if asked to. `names` are all names of each parameter, by the first."""
+        """`make` begins a training, in float64 if asked to, which takes what the other has chosen. `names` are all
+        names of each parameter, by the first."""
         self.make, self.names, self.batches, self.positional, self.half = make, names, batches, positional, half
+        self.choices = choices or Choices(half)
         self.loss_errors: list[float] = []
         self.errors: dict[str, float] = {}
         self.draws = 0
@@ -210,7 +214,10 @@ class Reference:
         losses = []
         for number, batch in enumerate(self.batches):
             inputs = self.inputs_of(batch)
-            narrow, wide = own.step(inputs, self.positional), exact.step(widened(inputs), self.positional)
+            self.choices.begin_own()
+            narrow = own.step(inputs, self.positional)
+            self.choices.begin_again()
+            wide = exact.step(widened(inputs), self.positional)
             losses.append(wide)
             if number == len(self.loss_errors):
                 self.loss_errors.append(0.0)
@@ -324,13 +331,17 @@ def references_of(
     half = is_half(program) or settings.compute is not None
 
     def reference(shards: Shards | None) -> Reference:
+        choices = Choices(half)
+
         def make(exact: bool) -> Training:
             # A module of its own, as it is in the archive.
             again, draws = copy.deepcopy(program), Draws(settings.seed, step=0)
             module = widened_module(again, draws) if exact else own_module(again, draws, shards)
+            use_topk(module, choices.replay if exact else choices.record)
             return Training(module, names, settings, draws, None if exact else settings.compute, buffers)
 
-        return Reference(make, names | {name: [name] for name in buffers}, batches, positional_inputs(program), half)
+        named = names | {name: [name] for name in buffers}
+        return Reference(make, named, batches, positional_inputs(program), half, choices)
 
     return References(half, reference)
 
@@ -343,6 +354,7 @@ def reference_of(program: torch.export.ExportedProgram, settings: Settings, batc
 def compare(ours: Tensors, reference: Reference, settings: Settings) -> bool:
     """Prints the verdicts of one result; false if something in it is wrong."""
     right = compare_losses(ours, reference, settings.loss)
+    right &= reference.choices.compare()
     if settings.parameters:
         right &= compare_parameters(ours, reference)
     if settings.master:

@@ -29,7 +29,6 @@ WARNED = {
     "gpt2_train_four": "views samples and positions as rows, which only one sample on a rank leaves divided",
     "lookups": "looks up samples of a divided batch",
     "llama4": "computes all experts for the tokens of all samples at once",
-    "mixtral": "sorts the tokens of all samples by expert",
     "rows": "sorts the samples and positions of all ranks",
     "over_vocabulary": "takes a head of several streams apart with the samples",
     **{name: "calls operators on the samples' dim too" for name in MODELS if name.startswith("each_")},

@@ -145,7 +145,7 @@ CASES: dict[str, Case] = {
     "resnet": Case("resnet.encoder.stages.*.layers.*", rate=SMALL_STEPS),
     "resnet_basic": Case("resnet.encoder.stages.*.layers.*", plan="resnet_features.plan", rate=SMALL_STEPS),
     "llama4": Case(plan="llama4.plan", mixes=True),
-    "mixtral": Case(mixes=True),
+    "mixtral": Case(),
     "mixtral_batched": Case(plan="mixtral_batched.plan"),
     "gpt_oss": Case(),
     "mamba": Case("backbone.layers.*"),

@@ -3,7 +3,7 @@
 // Samples of the records of layers of experts: one call in a function each. The differential test runs each under every
 // sharding that its record allows. sample.range = [low, high) bounds the elements of an input. A tensor that is routed has
 // sample.routed = "table", "counts" or "rows": the test routes random tokens with sample.slots slots to make an operand, and
-// returns sums over the rows of a result (test/lib/records/routed_tensors.h).
+// returns sums over the rows of a result (test/lib/records/routed_tensors.h). sample.counted: the elements are 0, 1, 2, ...
 
 func.func @route(%0: tensor<4x5x2xi64> {sample.range = [0 : i64, 6 : i64]}) -> (tensor<6x4x5xi64> {sample.routed = "table"}, tensor<6x4x5xi64> {sample.routed = "counts"}) attributes {sample.slots = 2 : i64} {
   %table, %counts = plan.call "meshplan.route"(%0) {indices = #base.operand<0>, first = 0 : i64, experts = 6 : i64}
@@ -111,4 +111,48 @@ func.func @bias_gradient(%0: tensor<6x4x5x8xf32> {sample.routed = "rows"}, %1: t
   %r = plan.call "meshplan.grouped_bias_gradient"(%0, %1) {gradient = #base.operand<0>, counts = #base.operand<1>}
     : (tensor<6x4x5x8xf32>, tensor<6x4x5xi64>) -> tensor<6x8xf32>
   return %r : tensor<6x8xf32>
+}
+
+// Calls around an exchange of rows are made for a rank, and nothing divides them: what they read and give are plain tensors
+// here. Of two ranks and six experts, the counts are 0 to 5 and 6 to 11; experts 1 to 3 have 6 rows and 24.
+
+func.func @counts_to_gather(%0: tensor<6xi64>, %1: tensor<20xi64>) -> tensor<1x6xi64> {
+  %r = plan.call "meshplan.counts_to_gather"(%0, %1) {counts = #base.operand<0>, like = #base.operand<1>}
+    : (tensor<6xi64>, tensor<20xi64>) -> tensor<1x6xi64>
+  return %r : tensor<1x6xi64>
+}
+
+func.func @counts_on_host(%0: tensor<2x6xi64>) -> tensor<2x6xi64> {
+  %r = plan.call "meshplan.counts_on_host"(%0) {self = #base.operand<0>} : (tensor<2x6xi64>) -> tensor<2x6xi64>
+  return %r : tensor<2x6xi64>
+}
+
+func.func @counts_of_experts(%0: tensor<2x6xi64> {sample.counted}) -> tensor<3xi64> {
+  %r = plan.call "meshplan.counts_of_experts"(%0) {counts = #base.operand<0>, begin = 0 : i64, first = 1 : i64, experts = 3 : i64}
+    : (tensor<2x6xi64>) -> tensor<3xi64>
+  return %r : tensor<3xi64>
+}
+
+func.func @order_by_expert(%0: tensor<30x8xf32>, %1: tensor<2x6xi64> {sample.counted}) -> tensor<30x8xf32> {
+  %r = plan.call "meshplan.order_by_expert"(%0, %1) {arrivals = #base.operand<0>, counts = #base.operand<1>, begin = 0 : i64, first = 1 : i64, experts = 3 : i64}
+    : (tensor<30x8xf32>, tensor<2x6xi64>) -> tensor<30x8xf32>
+  return %r : tensor<30x8xf32>
+}
+
+func.func @order_by_expert_gates(%0: tensor<30xbf16>, %1: tensor<2x6xi64> {sample.counted}) -> tensor<30xbf16> {
+  %r = plan.call "meshplan.order_by_expert"(%0, %1) {arrivals = #base.operand<0>, counts = #base.operand<1>, begin = 4 : i64, first = 5 : i64, experts = 3 : i64}
+    : (tensor<30xbf16>, tensor<2x6xi64>) -> tensor<30xbf16>
+  return %r : tensor<30xbf16>
+}
+
+func.func @order_by_rank(%0: tensor<30x8xbf16>, %1: tensor<2x6xi64> {sample.counted}) -> tensor<30x8xbf16> {
+  %r = plan.call "meshplan.order_by_rank"(%0, %1) {rows = #base.operand<0>, counts = #base.operand<1>, begin = 0 : i64, first = 1 : i64, experts = 3 : i64}
+    : (tensor<30x8xbf16>, tensor<2x6xi64>) -> tensor<30x8xbf16>
+  return %r : tensor<30x8xbf16>
+}
+
+func.func @order_by_rank_gates(%0: tensor<66xf32>, %1: tensor<2x6xi64> {sample.counted}) -> tensor<66xf32> {
+  %r = plan.call "meshplan.order_by_rank"(%0, %1) {rows = #base.operand<0>, counts = #base.operand<1>, begin = 0 : i64, first = 0 : i64, experts = 6 : i64}
+    : (tensor<66xf32>, tensor<2x6xi64>) -> tensor<66xf32>
+  return %r : tensor<66xf32>
 }

@@ -346,3 +346,19 @@ func.func @widened(%x: !divided, %a: !divided16) {
 }
 
 func.func private @declared(!whole) -> !whole
+
+// Rows that were sent to the ranks of their experts are held: how many a rank has is not known, and an exchange in the
+// backward pass would cost what the forward one does.
+!sent = tensor<3x4x8xf32, #plan.sharding<[{}, {"tp"}, {}], routed = #base.routed<rows, dims = 2, slots = 1>>>
+!arrived = tensor<3x4x8xf32, #plan.sharding<[{"tp"}, {}, {}], routed = #base.routed<rows, dims = 2, slots = 1>>>
+// CHECK-LABEL: func.func @exchanged(
+// CHECK-NEXT: %[[ROWS:.*]] = plan.reshard
+// CHECK-NEXT: plan.call "aten.neg.default"(%[[ROWS]])
+// CHECK-NEXT: plan.call "aten.cos.default"(%[[ROWS]]){{.*}} backward
+// CHECK-NEXT: return
+func.func @exchanged(%rows: !sent) {
+  %0 = plan.reshard %rows because "expert tp" : !sent -> !arrived
+  %1 = plan.call "aten.neg.default"(%0) {self = #base.operand<0>} : (!arrived) -> !arrived
+  %2 = plan.call "aten.cos.default"(%0) {self = #base.operand<0>} backward : (!arrived) -> !arrived
+  return
+}

@@ -35,6 +35,7 @@ func.func @rows(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {
 // A function without a route has no rows.
 // CHECK-LABEL: func.func @dense
 // CHECK-NOT: routed
+plan.mesh [#base.mesh_axis<"dp" = 2>]
 func.func @dense(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}]>>) -> tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}]>> {
   %0 = plan.call "aten.silu.default"(%x) {self = #base.operand<0>} : (tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}]>>) -> tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}]>>
   return %0 : tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}]>>

@@ -3,8 +3,8 @@
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-styles | FileCheck %s
 
 // CHECK-LABEL: func.func @experts
-// CHECK-SAME: %arg2: tensor<8x10x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {{{.*}}plan.style = "expert dp"
-// CHECK-SAME: %arg3: tensor<8x10xf32, #plan.sharding<[{"dp"}, {}]>> {{{.*}}plan.style = "expert dp"
+// CHECK-SAME: %arg2: tensor<8x10x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.experts.w"], plan.style = "expert dp"}
+// CHECK-SAME: %arg3: tensor<8x10xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.experts.b"], plan.style = "expert dp"}
 // CHECK-SAME: %arg4: tensor<8x16xf32, #plan.sharding<[{}, {}]>>
 // CHECK-NOT: plan.constrain
 plan.mesh [#base.mesh_axis<"dp" = 4>]

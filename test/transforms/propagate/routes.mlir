@@ -27,18 +27,43 @@ func.func @samples(
 
 // -----
 
-// Experts over tp: a rank has the rows of its experts, and each token is a sum over tp. Positions, which tp divides
-// before, are gathered: for the route and for the rows.
+// Experts over tp, which divides no tokens: a rank has the rows of its experts, and each token is a sum over tp.
 // CHECK-LABEL: func.func @experts
-// CHECK: %[[I:.*]] = plan.reshard %arg1 because "split 0 over tp"{{.*}} -> tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>
-// CHECK-NEXT: "meshplan.route"(%[[I]]){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{"tp"}, {"dp"}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{"tp"}, {"dp"}, {}]>>)
-// CHECK-NEXT: %[[X:.*]] = plan.reshard %arg0{{.*}} -> tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>
-// CHECK-NEXT: "meshplan.dispatch"(%[[X]]{{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{"tp"}, {"dp"}, {}, {}]>>
+// CHECK: "meshplan.route"(%arg1){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{"tp"}, {"dp"}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{"tp"}, {"dp"}, {}]>>)
+// CHECK-NEXT: "meshplan.dispatch"(%arg0{{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{"tp"}, {"dp"}, {}, {}]>>
 // CHECK-NEXT: "meshplan.grouped_linear"{{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{"tp"}, {"dp"}, {}, {}]>>
 // CHECK-NEXT: %[[Y:.*]] = plan.call "meshplan.combine"{{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{"dp"}, {}, {}], partial = sum {"tp"}>>
 // CHECK-NEXT: plan.reshard %[[Y]]
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 func.func @experts(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"tp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 0 over tp"}) -> tensor<4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"tp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
+      : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
+  return %2 : tensor<4x6x10xf32>
+}
+
+// -----
+
+// If tp divides positions, too, their rows are exchanged over tp; samples stay where they are.
+// CHECK-LABEL: func.func @positions
+// CHECK: "meshplan.route"(%arg1){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {"tp"}]>>, tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {"tp"}]>>)
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6xi64, #plan.sharding<[{"tp"}, {"dp"}, {}]>>
+// CHECK-NEXT: "meshplan.dispatch"(%arg0{{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {"dp"}, {"tp"}, {}]>>
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{"tp"}, {"dp"}, {}, {}]>>
+// CHECK-NEXT: "meshplan.grouped_linear"{{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{"tp"}, {"dp"}, {}, {}]>>
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {"dp"}, {"tp"}, {}]>>
+// CHECK-NEXT: "meshplan.combine"{{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>>
+// CHECK-NEXT: return
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @positions(
     %x: tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>> {plan.kind = #plan.kind<input>},
     %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {"tp"}, {}]>> {plan.kind = #plan.kind<input>},
     %w: tensor<8x10x16xf32, #plan.sharding<[{"tp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 0 over tp"}) -> tensor<4x6x10xf32> {
@@ -104,4 +129,188 @@ func.func @fixed(
   %1 = plan.call "meshplan.combine"(%0, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 16]}
       : (tensor<8x4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<4x6x16xf32>
   return %1 : tensor<4x6x16xf32>
+}
+
+// -----
+
+// Experts over the axis of samples: rows go from the rank of their token to that of their expert, and come back. The
+// counts go, too. The table stays: it says which tokens of the rank the rows are.
+// CHECK-LABEL: func.func @exchanged
+// CHECK: %[[R:.*]]:2 = plan.call "meshplan.route"(%arg1){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {}]>>)
+// CHECK-NEXT: %[[N:.*]] = plan.reshard %[[R]]#1 because "split 0 over dp" : tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {}]>> -> tensor<8x4x6xi64, #plan.sharding<[{"dp"}, {}, {}]>>
+// CHECK-NEXT: %[[D:.*]] = plan.call "meshplan.dispatch"(%arg0, %[[R]]#0){{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {"dp"}, {}, {}]>>
+// CHECK-NEXT: %[[E:.*]] = plan.reshard %[[D]] because "split 0 over dp" : tensor<8x4x6x16xf32, #plan.sharding<[{}, {"dp"}, {}, {}]>> -> tensor<8x4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}, {}]>>
+// CHECK-NEXT: %[[L:.*]] = plan.call "meshplan.grouped_linear"(%[[E]], %arg2, %[[N]]){{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{"dp"}, {}, {}, {}]>>
+// CHECK-NEXT: %[[B:.*]] = plan.reshard %[[L]] because "split 0 over dp" : tensor<8x4x6x10xf32, #plan.sharding<[{"dp"}, {}, {}, {}]>> -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {"dp"}, {}, {}]>>
+// CHECK-NEXT: %[[C:.*]] = plan.call "meshplan.combine"(%[[B]], %[[R]]#0){{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+// CHECK-NEXT: return %[[C]]
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @exchanged(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 0 over dp"}) -> tensor<4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
+      : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
+  return %2 : tensor<4x6x10xf32>
+}
+
+// -----
+
+// Two axes divide tokens and experts: one exchange over both.
+// CHECK-LABEL: func.func @both
+// CHECK: "meshplan.route"(%arg1){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {"tp"}]>>, tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {"tp"}]>>)
+// CHECK-NEXT: plan.reshard %{{.*}} : tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {"tp"}]>> -> tensor<8x4x6xi64, #plan.sharding<[{"dp", "tp"}, {}, {}]>>
+// CHECK-NEXT: "meshplan.dispatch"(%arg0
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}, {}]>>
+// CHECK-NEXT: "meshplan.grouped_linear"
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {"dp"}, {"tp"}, {}]>>
+// CHECK-NEXT: "meshplan.combine"{{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>>
+// CHECK-NEXT: return
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @both(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {"tp"}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 0 over (dp, tp)"}) -> tensor<4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {"tp"}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
+      : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
+  return %2 : tensor<4x6x10xf32>
+}
+
+// -----
+
+// The axis that divides experts only is below that of the tokens, so that the experts of a rank are not among those to
+// which it sends: nothing is exchanged, and tokens are gathered.
+// CHECK-LABEL: func.func @kept_below
+// CHECK: %[[I:.*]] = plan.reshard %arg1 because "split 0 over (dp, tp)"{{.*}} -> tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>
+// CHECK-NEXT: "meshplan.route"(%[[I]]){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{"dp", "tp"}, {}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{"dp", "tp"}, {}, {}]>>)
+// CHECK-NEXT: %[[X:.*]] = plan.reshard %arg0 because "split 0 over (dp, tp)"
+// CHECK-NEXT: "meshplan.dispatch"(%[[X]]
+// CHECK-NEXT: "meshplan.grouped_linear"{{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{"dp", "tp"}, {}, {}, {}]>>
+// CHECK-NEXT: "meshplan.combine"{{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{}, {}, {}], partial = sum {"dp", "tp"}>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @kept_below(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 0 over (dp, tp)"}) -> tensor<4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
+      : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
+  return %2 : tensor<4x6x10xf32>
+}
+
+// -----
+
+// Above it, it stays: each rank routes its tokens to the experts of tp, sends their rows over dp, and its tokens are
+// addends over tp.
+// CHECK-LABEL: func.func @kept_above
+// CHECK: "meshplan.route"(%arg1){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{"tp"}, {"dp"}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{"tp"}, {"dp"}, {}]>>)
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6xi64, #plan.sharding<[{"tp", "dp"}, {}, {}]>>
+// CHECK-NEXT: "meshplan.dispatch"(%arg0
+// CHECK-NEXT: plan.reshard {{.*}} : tensor<8x4x6x16xf32, #plan.sharding<[{"tp"}, {"dp"}, {}, {}]>> -> tensor<8x4x6x16xf32, #plan.sharding<[{"tp", "dp"}, {}, {}, {}]>>
+// CHECK-NEXT: "meshplan.grouped_linear"
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{"tp"}, {"dp"}, {}, {}]>>
+// CHECK-NEXT: %[[Y:.*]] = plan.call "meshplan.combine"{{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{"dp"}, {}, {}], partial = sum {"tp"}>>
+// CHECK-NEXT: plan.reshard %[[Y]]{{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+plan.mesh [#base.mesh_axis<"tp" = 2>, #base.mesh_axis<"dp" = 2>]
+func.func @kept_above(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"tp", "dp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 0 over (tp, dp)"}) -> tensor<4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"tp", "dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
+      : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
+  return %2 : tensor<4x6x10xf32>
+}
+
+// -----
+
+// Experts over dp and their features over tp: positions over tp are gathered, rows and their gates go over dp, and the
+// rows that come back are addends over tp.
+// CHECK-LABEL: func.func @features_of_experts
+// CHECK: plan.reshard %arg1{{.*}} -> tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>
+// CHECK-NEXT: %[[R:.*]]:2 = plan.call "meshplan.route"{{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {}]>>)
+// CHECK-NEXT: plan.reshard %[[R]]#1
+// CHECK-NEXT: plan.reshard %arg0{{.*}} -> tensor<4x6x32xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+// CHECK-NEXT: "meshplan.dispatch"{{.*}} -> tensor<8x4x6x32xf32, #plan.sharding<[{}, {"dp"}, {}, {}]>>
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6x32xf32, #plan.sharding<[{"dp"}, {}, {}, {}]>>
+// CHECK-NEXT: "meshplan.grouped_linear"{{.*}} -> tensor<8x4x6x64xf32, #plan.sharding<[{"dp"}, {}, {}, {"tp"}]>>
+// CHECK-NEXT: "meshplan.grouped_linear"{{.*}} -> tensor<8x4x6x32xf32, #plan.sharding<[{"dp"}, {}, {}, {}], partial = sum {"tp"}>>
+// CHECK-NEXT: plan.reshard %arg2{{.*}} -> tensor<4x6x2xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+// CHECK-NEXT: "meshplan.dispatch_gates"{{.*}} -> tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}]>>
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+// CHECK-NEXT: "aten.unsqueeze.default"
+// CHECK-NEXT: "aten.mul.Tensor"{{.*}} -> tensor<8x4x6x32xf32, #plan.sharding<[{"dp"}, {}, {}, {}], partial = sum {"tp"}>>
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6x32xf32, #plan.sharding<[{}, {"dp"}, {}, {}], partial = sum {"tp"}>>
+// CHECK-NEXT: "meshplan.combine"{{.*}} -> tensor<4x6x32xf32, #plan.sharding<[{"dp"}, {}, {}], partial = sum {"tp"}>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @features_of_experts(
+    %x: tensor<4x6x32xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {"tp"}, {}]>> {plan.kind = #plan.kind<input>},
+    %g: tensor<4x6x2xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x64x32xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 0 over dp, 1 over tp"},
+    %v: tensor<8x32x64xf32, #plan.sharding<[{"dp"}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 0 over dp, 2 over tp"}) -> tensor<4x6x32xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {"tp"}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x32xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x32xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x32xf32>, tensor<8x64x32xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x64xf32>
+  %2 = plan.call "meshplan.grouped_linear"(%1, %v, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x64xf32>, tensor<8x32x64xf32, #plan.sharding<[{"dp"}, {}, {"tp"}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x32xf32>
+  %3 = plan.call "meshplan.dispatch_gates"(%g, %table) {gates = #base.operand<0>, table = #base.operand<1>}
+      : (tensor<4x6x2xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6xf32>
+  %4 = plan.call "aten.unsqueeze.default"(%3) {self = #base.operand<0>, dim = -1 : i64} : (tensor<8x4x6xf32>) -> tensor<8x4x6x1xf32>
+  %5 = plan.call "aten.mul.Tensor"(%2, %4) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<8x4x6x32xf32>, tensor<8x4x6x1xf32>) -> tensor<8x4x6x32xf32>
+  %6 = plan.call "meshplan.combine"(%5, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 32]}
+      : (tensor<8x4x6x32xf32>, tensor<8x4x6xi64>) -> tensor<4x6x32xf32>
+  return %6 : tensor<4x6x32xf32>
+}
+
+// -----
+
+// Each microbatch exchanges its own rows: time stays where it is.
+// CHECK-LABEL: func.func @time
+// CHECK: "meshplan.route"(%arg1){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{}, {"dp", "microbatch"}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{}, {"dp", "microbatch"}, {}]>>)
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6xi64, #plan.sharding<[{"dp"}, {"microbatch"}, {}]>>
+// CHECK-NEXT: "meshplan.dispatch"
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{"dp"}, {"microbatch"}, {}, {}]>>
+// CHECK-NEXT: "meshplan.grouped_linear"
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {"dp", "microbatch"}, {}, {}]>>
+// CHECK-NEXT: "meshplan.combine"{{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{"dp", "microbatch"}, {}, {}]>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 2>]
+func.func @time(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{"dp", "microbatch"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp", "microbatch"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 0 over dp"}) -> tensor<4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp", "microbatch"}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{"dp", "microbatch"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
+      : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
+  return %2 : tensor<4x6x10xf32>
 }

@@ -9,6 +9,7 @@
 #include "compiler/transforms/import/experts/equal_experts.h"
 #include "compiler/transforms/import/experts/routed_calls.h"
 #include "compiler/transforms/import/experts/routed_region.h"
+#include "compiler/transforms/import/experts/stacked_experts.h"
 #include "compiler/transforms/import/passes.h"
 #include "compiler/transforms/import/rows/unmerge_rows.h"
 
@@ -77,6 +78,8 @@ private:
           isAnyBuilt |= replace(readRoutedRegion(functions, ids));
       if (call.getTarget() == "aten.add.Tensor" || call.getTarget() == "aten.sum.dim_IntList")
         isAnyBuilt |= replace(readEqualExperts(functions, call));
+      if (call.getTarget() == "aten.sum.dim_IntList")
+        isAnyBuilt |= replace(readStackedExperts(functions, call));
     }
     if (!isAnyBuilt)
       return;

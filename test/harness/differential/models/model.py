@@ -13,6 +13,7 @@ from harness.differential.models.fans import Fan
 from harness.differential.models.images import Convolution, Patches
 from harness.differential.models.layers import Context, Layer
 from harness.differential.models.made_weights import Made
+from harness.differential.models.mixtures import Mixture
 from harness.differential.models.recurrent import Recurrent
 from harness.reference.loss_units import hide_labels
 
@@ -26,6 +27,7 @@ KINDS: dict[str, type[Layer]] = {
     "feed_forward": FeedForward,
     "gated": Gated,
     "made": Made,
+    "mixture": Mixture,
     "norm": Norm,
     "recurrent": Recurrent,
     "shared": Shared,

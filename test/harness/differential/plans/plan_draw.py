@@ -9,6 +9,7 @@ from torch import nn
 
 from harness.differential import case
 from harness.differential.models.made_weights import MadeLinear
+from harness.differential.models.mixtures import Weights
 
 FREE = 0.35  # share of the modules whose style is drawn without regard to the others of the block
 
@@ -80,6 +81,8 @@ class PlanDraw:
             return self.made(module, shared)
         if role == "source":
             return self.source(module)
+        if role == "experts":
+            return self.experts(module)
         if role in ("inside", "addends"):
             return self.inside(module)
         if getattr(module, "whole", False):
@@ -141,6 +144,20 @@ class PlanDraw:
             return "replicate"
         style, parts = ("colwise", module.form.parts) if side == "output" else ("rowwise", "")
         return f"{style} {text(axes)} {parts}".strip()
+
+    def experts(self, module: Weights) -> str:
+        """Experts divided as wholes, or the features inside each; some plans leave them whole."""
+        kind = self.generator.choice(("experts", "experts", "features", "features", "whole"))
+        if kind == "whole":
+            return "replicate"
+        axes = self.axes(module.up.size(0) if kind == "experts" else module.down.size(2))
+        if not axes:
+            return "replicate"
+        items = []
+        for name, layout in module.layouts()[kind].items():
+            dim, _, parts = layout.partition(" ")
+            items.append(f"{name}: split {dim} over {text(axes)} {parts}".strip() if dim else f"{name}: replicate")
+        return f"parameter {{ {'; '.join(items)} }}"
 
     def inside(self, module: nn.Module) -> str:
         """The style of a module whose input, too, is read by operators, and of the one that makes its addends."""

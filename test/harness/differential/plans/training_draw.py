@@ -11,7 +11,7 @@ from torch import nn
 
 from harness.differential import case
 from harness.differential.choices import Choices, drawn_numbers
-from harness.differential.draw import PLANS, draw_block, with_made
+from harness.differential.draw import PLANS, draw_block, with_special
 from harness.differential.models.made_weights import init_items
 from harness.differential.models.model import loss_kind, make_model
 from harness.differential.plans import plan_draw
@@ -73,7 +73,7 @@ def draw_trained_block(generator: random.Random, index: int, kind: str) -> case.
 def is_smooth(drawn: case.Case) -> bool:
     """True if gradients change little where values do. At a kink, and where experts are chosen, rounding decides."""
     return drawn.stem.kind != "pixels" and all(
-        block.kind not in ("experts", "made") and not KINKED & {step.name for step in block.steps}
+        block.kind not in ("experts", "made", "mixture") and not KINKED & {step.name for step in block.steps}
         for block in drawn.blocks
     )
 
@@ -82,9 +82,9 @@ def has_class_loss(drawn: case.Case) -> bool:
     return drawn.head.kind in ("tokens", "tied", "pooled") and loss_kind(drawn.head) != "none"
 
 
-def draw_training(seed: int, only_made: bool = False) -> case.Case:
+def draw_training(seed: int, only: str = "") -> case.Case:
     generator, planner = random.Random(f"training {seed // PLANS}"), random.Random(f"training plan {seed}")
-    kinds = with_made([generator.choice(BLOCKS) for _ in range(generator.randint(1, 3))], seed, only_made)
+    kinds = with_special([generator.choice(BLOCKS) for _ in range(generator.randint(1, 3))], seed, only)
     stem = generator.choice(("text", "text", "text", "hidden", "pixels"))
     heads = (*HEADS, "tied", "tied", "tied") if stem == "text" else HEADS
     drawn = case.Case(

@@ -302,7 +302,7 @@ class MadeWeightsTest(unittest.TestCase):
     def test_every_form_is_drawn_and_makes_a_weight(self) -> None:
         drawn = set()
         for number in range(0, 60 * PLANS, PLANS):
-            case = draw_case(number, only_made=True)
+            case = draw_case(number, only="made")
             for _, layer in made_layers(make_model(case)):
                 drawn.add(layer.kind)
                 tensors = {**dict(layer.named_parameters()), **dict(layer.named_buffers())}
@@ -312,7 +312,7 @@ class MadeWeightsTest(unittest.TestCase):
         self.assertEqual(drawn, set(FORMS))
 
     def test_wrong_features_are_told(self) -> None:
-        case = draw_case(0, only_made=True)
+        case = draw_case(0, only="made")
         case.axes, model = [("tp", 2)], make_model(case)
         path, layer = next(made_layers(model))
         case.entries = [Entry(path, ["colwise tp"])]
@@ -333,7 +333,7 @@ class MadeWeightsTest(unittest.TestCase):
         self.assertEqual(len(layout_faults(case, model, report({}))), len(divided))
 
     def test_wrong_widths_are_told(self) -> None:
-        model = make_model(draw_case(0, only_made=True))
+        model = make_model(draw_case(0, only="made"))
         items = [item for item in init_items(model, Choices([])) if item.endswith("fan in")]
         layers = dict(made_layers(model))
 

@@ -1,0 +1,118 @@
+"""Mixtures of experts: each token goes through those that a router chooses for it."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from harness.differential import case
+from harness.differential.models.layers import Context, Layer, linear
+
+INNER = (16, 24)
+APART = 4.0  # how far the scores of a token lie apart where rounding must not choose
+
+
+class Weights(nn.Module):
+    """Those of all experts, [experts, outputs, inputs]; `halves` where the first ones have a gate beside each number."""
+
+    role = "experts"
+
+    def __init__(self, count: int, features: int, inner: int, halves: bool, bias: bool) -> None:
+        super().__init__()
+        self.halves, wide = halves, inner * (2 if halves else 1)
+        self.up = nn.Parameter(torch.randn(count, wide, features) / features**0.5)
+        self.down = nn.Parameter(torch.randn(count, features, inner) / inner**0.5)
+        self.shift = nn.Parameter(torch.randn(count, features) / 4) if bias else None
+
+    def layouts(self) -> dict[str, dict[str, str]]:
+        """How a plan may divide them: along which dim each, with parts where it has several."""
+        whole = {} if self.shift is None else {"shift": ""}
+        features = {"up": "1 parts 2" if self.halves else "1", "down": "2"} | whole
+        return {"experts": {"up": "0", "down": "0"} | dict.fromkeys(whole, "0"), "features": features}
+
+
+class Mixture(Layer):
+    """In the forms in which models are written: rows in order of their experts under a grouped product or with copies
+    of their weights, rows in order of the tokens, and masks over what all experts make of all tokens.
+    """
+
+    def __init__(self, block: case.Block, sizes: case.Sizes) -> None:
+        super().__init__(block, sizes)
+        choices, features, inner = self.choices, sizes.features, self.choices.pick(INNER)
+        self.count = choices.pick((2, 3, 4, 6, 8))
+        self.slots = min(choices.pick((1, 2, 2, 3)), self.count)
+        self.router = linear(features, self.count, choices, "table", self.count)
+        self.scores = choices.pick(("softmax", "sigmoid", "chosen"))  # the last: a softmax of those that are chosen
+        self.sums_to_one, self.apart = choices.flag(), choices.flag()
+        self.form = choices.pick(("sorted", "sorted", "added", "copied", "masks"))
+        bias = choices.flag() and self.form != "masks"
+        self.weights = Weights(self.count, features, inner, choices.flag(), bias)
+        self.activation = choices.pick((nn.functional.silu, nn.functional.gelu, torch.tanh))
+        self.flat = choices.flag()  # rows before the router, as most models have them
+
+    def gates(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Of each token and slot, and the numbers of the experts."""
+        scores = self.router(x)
+        if self.apart or x.dtype == torch.bfloat16:
+            # What rounding changes is far less than what lies between two scores.
+            tokens = torch.arange(x[..., 0].numel()).view(x.shape[:-1])
+            ranks = (tokens.unsqueeze(-1) * 5 + torch.arange(self.count) * 3) * 7 % 11
+            scores = torch.tanh(scores) + (ranks + torch.arange(self.count) / self.count * 0.5).to(scores.dtype) * APART
+        scores = scores.float()
+        if self.scores == "chosen":
+            gates, chosen = scores.topk(self.slots, dim=-1)
+            gates = gates.softmax(-1)
+        elif self.scores == "softmax":
+            gates, chosen = (scores / APART).softmax(-1).topk(self.slots, dim=-1)
+        else:
+            gates, chosen = (scores / 8 - 2).sigmoid().topk(self.slots, dim=-1)
+        if self.sums_to_one:
+            gates = gates / gates.sum(-1, keepdim=True)
+        return gates.to(x.dtype), chosen
+
+    def inner(self, wide: torch.Tensor) -> torch.Tensor:
+        if not self.weights.halves:
+            return self.activation(wide)
+        gate, up = wide.chunk(2, -1)
+        return self.activation(gate) * up
+
+    def of_rows(self, rows: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
+        """Each row through its expert, whose weights are copied."""
+        wide = torch.bmm(self.weights.up[experts], rows.unsqueeze(-1)).squeeze(-1)
+        made = torch.bmm(self.weights.down[experts], self.inner(wide).unsqueeze(-1)).squeeze(-1)
+        return made if self.weights.shift is None else made + self.weights.shift[experts]
+
+    def of_groups(self, rows: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
+        """The same for rows in order of their experts, by a product that PyTorch exports for bf16 alone."""
+        weights = self.weights
+        if rows.dtype != torch.bfloat16 or rows.size(-1) % 8:
+            return self.of_rows(rows, experts)
+        ends = torch.bincount(experts, minlength=self.count).cumsum(0).to(torch.int32)
+        wide = nn.functional.grouped_mm(rows, weights.up.mT, offs=ends)
+        made = nn.functional.grouped_mm(self.inner(wide), weights.down.mT, offs=ends)
+        return made if weights.shift is None else made + weights.shift[experts]
+
+    def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
+        tokens = x.reshape(-1, x.size(-1))
+        gates, chosen = self.gates(tokens if self.flat else x)
+        if self.form == "masks":
+            return x + self.masked(x, gates.view(*x.shape[:2], -1), chosen.view(*x.shape[:2], -1))
+        gates, experts = gates.reshape(-1, 1), chosen.reshape(-1)
+        if self.form == "copied":
+            rows = self.of_rows(tokens.repeat_interleave(self.slots, dim=0), experts) * gates
+            return x + rows.view(-1, self.slots, x.size(-1)).sum(1).view(x.shape)
+        order = experts.argsort(stable=True)
+        rows = self.of_groups(tokens[order // self.slots], experts[order]) * gates[order]
+        if self.form == "added":
+            return x + torch.zeros_like(tokens).index_add(0, order // self.slots, rows).view(x.shape)
+        places = torch.empty_like(order).index_put((order,), torch.arange(order.numel()))
+        return x + rows[places].view(-1, self.slots, x.size(-1)).sum(1).view(x.shape)
+
+    def masked(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        weights = (nn.functional.one_hot(chosen, self.count).to(x.dtype) * gates.unsqueeze(-1)).sum(-2)
+        up, down = self.weights.up, self.weights.down
+        made = (
+            nn.functional.linear(self.inner(nn.functional.linear(x, up[number])), down[number])
+            for number in range(self.count)
+        )
+        return sum(each * weights[..., number, None] for number, each in enumerate(made))

@@ -136,15 +136,22 @@ GroupSpread meshplan::groupSpread(std::span<const AxisRef> axes, std::span<const
   return spread;
 }
 
-double meshplan::linkBytes(const Cluster &cluster, const GroupSpread &group) {
-  auto members = static_cast<double>(group.ranksInNode);
+double meshplan::linkBytes(const Cluster &cluster, StringRef kind, const GroupSpread &group) {
+  auto ranks = static_cast<double>(group.ranks), members = static_cast<double>(group.ranksInNode);
   auto shareOf = [&](const LinkRates &link) {
     double all = static_cast<double>(cluster.ranksPerNode());
     return link.nodeBytes == 0 ? link.bytes : std::min(link.bytes, link.nodeBytes / all);
   };
-  double inside = shareOf(cluster.node), outside = shareOf(cluster.network) * members;
+  double inside = shareOf(cluster.node), link = shareOf(cluster.network), outside = link * members;
   if (!group.crosses())
     return inside;
+  // Of n - 1 equal parts n - m go to other nodes, over the rank's own link, and m - 1 stay: other ranks of the node send
+  // as much, so that none can use the links of another. In the other kinds the same data goes around the whole group,
+  // and each link of a node carries a part of it.
+  if (kind == "all_to_all") {
+    double away = link * (ranks - 1) / (ranks - members);
+    return members > 1 ? std::min(away, inside * (ranks - 1) / (members - 1)) : away;
+  }
   return group.ranksInNode > 1 ? std::min(inside, outside) : outside;
 }
 
@@ -183,7 +190,7 @@ double meshplan::collectiveSeconds(const Cluster &cluster, const CollectiveWork 
   double latency = link.latencySeconds * std::max(doublings, 1.0);
   std::vector<const CollectiveTable *> tables = tablesOf(cluster, work);
   if (tables.empty())
-    return latency + work.bytes / linkBytes(cluster, work.group);
+    return latency + work.bytes / linkBytes(cluster, work.kind, work.group);
   auto next = llvm::find_if(tables, [&](const CollectiveTable *table) { return table->ranks >= work.group.ranks; });
   if (next == tables.end())
     return tableTime(tables.back()->times, work.bytes, latency);

@@ -41,6 +41,9 @@ static void addRun(StepTimes &step, const ProgramTimes &program, int64_t microba
     step.communication += operation.time.length();
     step.exposed += operation.exposed;
   }
+}
+
+static void addModelFlops(StepTimes &step, const ProgramTimes &program) {
   // A gradient of a product takes two products of its size: one for each operand.
   for (const auto &[dtype, flops] : program.forwardFlops)
     step.modelFlops[dtype] += program.trains ? 3 * flops : flops;
@@ -69,7 +72,11 @@ std::optional<StepTimes> meshplan::stepTimes(const std::vector<ProgramTimes> &pr
     // The last instance of the program itself follows below.
     size_t kind = own.size() == 3 && instance.microbatch > 0 ? 1 : 0;
     addRun(step, *own[kind], instance.microbatch);
+    // This program recomputes what the others have computed to count over the batch.
+    if (instance.program == name)
+      addModelFlops(step, *own[kind]);
   }
+  addModelFlops(step, last);
   addRun(step, last, last.timeline.empty() ? 0 : last.timeline.back().microbatch);
   auto rank = [](const CollectiveGroup &group) {
     return std::pair(llvm::find(trace_form::purposes, group.purpose), group.communicator);

@@ -90,7 +90,8 @@ struct StepTimes {
   int64_t communication = 0, exposed = 0;   ///< of collectives
   int64_t copies = 0, exposedCopies = 0;    ///< between device and host memory
   std::vector<CollectiveGroup> groups;      ///< by purpose, then by communicator
-  std::map<std::string, double> modelFlops; ///< by dtype: of the forward pass, three times that for a training step
+  /// By dtype: of the forward pass, three times that for a training step. Without those of other programs that it runs.
+  std::map<std::string, double> modelFlops;
 };
 
 /// The times of the program of this name. `programs` are all of a module, each with its kinds of instances in their

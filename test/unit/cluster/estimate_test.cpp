@@ -114,20 +114,31 @@ TEST(Estimate, ACollectiveInsideANodeUsesItsLink) {
 }
 
 TEST(Estimate, AGroupThatCrossesNodesUsesTheNetworkOfAllItsRanksThere) {
-  EXPECT_DOUBLE_EQ(linkBytes(peaks(), {8, 1}), 1e9);
-  EXPECT_DOUBLE_EQ(linkBytes(peaks(), {8, 2}), 2e9);
+  EXPECT_DOUBLE_EQ(linkBytes(peaks(), "all_gather", {8, 1}), 1e9);
+  EXPECT_DOUBLE_EQ(linkBytes(peaks(), "all_gather", {8, 2}), 2e9);
   Cluster cluster = peaks();
   cluster.node.bytes = 1.5e9;
-  EXPECT_DOUBLE_EQ(linkBytes(cluster, {8, 2}), 1.5e9) << "but data also moves inside the nodes";
-  EXPECT_DOUBLE_EQ(linkBytes(cluster, {8, 1}), 1e9);
+  EXPECT_DOUBLE_EQ(linkBytes(cluster, "all_gather", {8, 2}), 1.5e9) << "but data also moves inside the nodes";
+  EXPECT_DOUBLE_EQ(linkBytes(cluster, "all_gather", {8, 1}), 1e9);
+}
+
+TEST(Estimate, WhatAnAllToAllSendsToOtherNodesUsesTheLinkOfTheRank) {
+  // Of seven parts six leave the node, at 1e9 bytes/s, and one stays.
+  EXPECT_DOUBLE_EQ(linkBytes(peaks(), "all_to_all", {8, 2}), 7e9 / 6);
+  EXPECT_DOUBLE_EQ(linkBytes(peaks(), "all_to_all", {8, 1}), 1e9);
+  EXPECT_DOUBLE_EQ(linkBytes(peaks(), "all_to_all", {4, 4}), 4e9);
+  Cluster cluster = peaks();
+  cluster.node.bytes = 0.1e9;
+  EXPECT_DOUBLE_EQ(linkBytes(cluster, "all_to_all", {8, 2}), 0.7e9) << "the part that stays takes longer";
+  EXPECT_DOUBLE_EQ(collectiveSeconds(peaks(), {"all_to_all", 7000, {8, 2}}), 3 * 200e-9 + 6e-6);
 }
 
 TEST(Estimate, RanksShareTheLinksOfTheirNode) {
   Cluster cluster = peaks();
   cluster.network.nodeBytes = 2e9;
-  EXPECT_DOUBLE_EQ(linkBytes(cluster, {8, 1}), 0.5e9);
+  EXPECT_DOUBLE_EQ(linkBytes(cluster, "all_gather", {8, 1}), 0.5e9);
   cluster.network.nodeBytes = 40e9;
-  EXPECT_DOUBLE_EQ(linkBytes(cluster, {8, 1}), 1e9) << "a rank has no more than its own link";
+  EXPECT_DOUBLE_EQ(linkBytes(cluster, "all_gather", {8, 1}), 1e9) << "a rank has no more than its own link";
 }
 
 TEST(Estimate, TablesOfCollectives) {

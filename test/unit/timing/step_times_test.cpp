@@ -89,6 +89,18 @@ TEST(StepTimesTest, UtilizationIsTheTimeAtThePeakOfAllRanksRelativeToTheStep) {
   EXPECT_DOUBLE_EQ(*utilization(step, exampleCluster(), 10'000), 0.45);
 }
 
+TEST(StepTimesTest, WhatAnotherProgramComputesBeforeIsTimeAndNoModelFlops) {
+  std::vector<ProgramTimes> programs = exampleTimes();
+  ProgramTimes count = programs.front();
+  count.name = "count0";
+  programs.push_back(count);
+  std::vector<Instance> sweep{{"count0", 0}, {"count0", 1}, {"count0", 2}};
+  programs[1].timeline.insert(programs[1].timeline.begin(), sweep.begin(), sweep.end());
+  StepTimes step = *stepTimes(programs, "step");
+  EXPECT_EQ(step.total, 6000);
+  EXPECT_DOUBLE_EQ(step.modelFlops["bf16"], 27e6);
+}
+
 TEST(StepTimesTest, WithoutABackwardPassTheFlopsAreThoseOfTheForwardPass) {
   std::vector<ProgramTimes> programs = {exampleTimes()[1]};
   programs[0].trains = false;

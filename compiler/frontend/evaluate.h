@@ -1,6 +1,7 @@
 //===- evaluate.h - sizes and values of a plan -------------------*- C++ -*-===//
 //
-// The integers of a plan: `let` values, sizes of axes and folds, `world`, and definitions of the command line that override them
+// The integers of a plan: `let` values, sizes of axes and folds, `world`, and definitions of the command line that
+// override them
 // (`-D name=value`).
 //
 //===----------------------------------------------------------------------===//

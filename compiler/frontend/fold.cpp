@@ -6,8 +6,8 @@
 //   axes    dp = 8               tp = 4      end after 8 and 32 ranks
 //   names   edp = 4    ep = 8                end after 4 and 32 ranks
 //
-// A name that ends inside an axis cuts it: edp cuts dp after 4 of its ranks. The two parts are digits of dp if 4 divides
-// 8. A cut of a later axis counts from the end of the axes before it.
+// A name that ends inside an axis cuts it: edp cuts dp after 4 of its ranks. The two parts are digits of dp, because 4
+// divides 8. A cut of a later axis counts from the end of the axes before it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -121,8 +121,9 @@ bool FoldResolver::checkProduct() {
     return text;
   };
   std::string others = join(llvm::drop_begin(named), " / ");
-  diagnostics.error(fold.range, "the names of the fold are " + productText(named) + " ranks, and its axes are " +
-                                    productText(whole))
+  diagnostics
+      .error(fold.range,
+             "the names of the fold are " + productText(named) + " ranks, and its axes are " + productText(whole))
       .help("let one size follow: '" + named.front().first + " = " + join(whole, " * ") +
             (others.empty() ? "" : " / " + others) + "'");
   return false;
@@ -158,13 +159,14 @@ void FoldResolver::reportCut(size_t number, int64_t begin, int64_t end) {
   auto [axis, before] = axisAt(end);
   std::string name = "'" + fold.names[number].name.text + "'", ranks = std::to_string(end),
               size = std::to_string(mesh.axes[axis].size);
-  std::string why = end % before != 0 ? ranks + " is no multiple of the " + std::to_string(before) + " ranks before it"
-                    : before == 1     ? ranks + " does not divide its " + size
-                                      : ranks + " / " + std::to_string(before) + " = " +
-                                        std::to_string(end / before) + " does not divide its " + size;
+  std::string why = end % before != 0
+                        ? ranks + " is not a multiple of the " + std::to_string(before) + " ranks before it"
+                    : before == 1 ? ranks + " does not divide its " + size
+                                  : ranks + " / " + std::to_string(before) + " = " + std::to_string(end / before) +
+                                        " does not divide its " + size;
   diagnostics
       .error(fold.names[number].name.range, name + " = " + std::to_string(sizes[number]) +
-                                                " is no digit: it ends after " + ranks + " ranks, inside axis '" +
+                                                " is not a digit: it ends after " + ranks + " ranks, inside axis '" +
                                                 mesh.axes[axis].name + "', and " + why)
       .note(mesh.axes[axis].range, "the axis is here")
       .help("the nearest sizes of " + name + " are " + nearestSizes(begin, sizes[number]));

@@ -1,8 +1,8 @@
 //===- axes.cpp - axes and layouts by name ---------------------------------===//
 //
 // An axis that the plan names twice for one value is an error at the second name: one coordinate would choose the shard
-// of two dims. So is a digit that two names have. So `used` collects the names over all dims of a layout. An axis that is not found is left out of the
-// result, and binding continues, so that one run reports all of them.
+// of two dims. So is a digit that two names have. So `used` collects the names over all dims of a layout. An axis that
+// is not found is left out of the result, and binding continues, so that one run reports all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +32,7 @@ static bool reportUsed(const Context &context, const Word &axis, llvm::ArrayRef<
         .error(axis.range, earlier.text == axis.text ? "axis '" + axis.text + "' is used twice"
                                                      : "'" + axis.text + "' and '" + earlier.text +
                                                            "' share a digit of axis '" + mesh.nameOf(digit->axis) + "'")
-        .note(earlier.range,
-              earlier.text == axis.text ? "it is used here, too" : "'" + earlier.text + "' is used here")
+        .note(earlier.range, earlier.text == axis.text ? "it is used here, too" : "'" + earlier.text + "' is used here")
         .help("an axis splits at most one dim of a value: remove it from one of the two");
     return true;
   }

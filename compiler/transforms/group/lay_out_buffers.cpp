@@ -44,9 +44,9 @@ static bool isContiguous(BlockArgument parameter) {
 
 namespace {
 
-/// One storage for the contiguous parameters of each unit, element type and list of flat axes. Programs share the tensors, so a parameter
-/// has the same position in all of them. Example: the step reads `a`, `b` and `c`, another program `a` and `c`. These
-/// keep positions 0 and 2, because `b` is between them in the memory that both programs use.
+/// One storage for the contiguous parameters of each unit, element type and list of flat axes. Programs share the
+/// tensors, so a parameter has the same position in all of them. Example: the step reads `a`, `b` and `c`, another
+/// program `a` and `c`. These keep positions 0 and 2, because `b` is between them in the memory that both programs use.
 class ParameterStorages {
 public:
   explicit ParameterStorages(ModuleOp module);
@@ -105,7 +105,8 @@ static ArrayAttr flatAxesOf(BlockArgument parameter) {
 
 ParameterStorages::ParameterStorages(ModuleOp module) {
   StorageOrder order(module);
-  // A storage has one element type, and its parameters are gathered over the same axes. The order of the map makes the artifact deterministic.
+  // A storage has one element type, and its parameters are gathered over the same axes. The order of the map makes the
+  // artifact deterministic.
   llvm::MapVector<std::tuple<int64_t, Type, Attribute>, SmallVector<BlockArgument>> units;
   llvm::StringSet<> seen;
   for (auto function : module.getOps<func::FuncOp>())

@@ -38,9 +38,9 @@ static LogicalResult checkFree(BlockArgument argument, DataOp data, bool isOfExp
       if (overlapsAny(axes, axis)) {
         auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
         auto names = argAttr<attr::Names>(function, argument.getArgNumber());
-        auto diagnostic = data.emitError() << "'" << data.getText() << "' shards parameter '"
-                                           << cast<StringAttr>(names[0]).getValue() << "' over axis '" << axis.getName()
-                                           << "', over which its style already shards it";
+        auto diagnostic = data.emitError()
+                          << "'" << data.getText() << "' shards parameter '" << cast<StringAttr>(names[0]).getValue()
+                          << "' over axis '" << axis.getName() << "', over which its style already shards it";
         diagnostic.attachNote(argument.getLoc()) << "the style is here";
         std::string others = otherAxes(argument, axes, mesh);
         if (others.empty())
@@ -66,8 +66,7 @@ static LogicalResult place(BlockArgument argument, bool isOfExperts, MeshOp mesh
     return failure();
   // With earlier stages the parameter stays replicated, and only what belongs to its update is divided (OptimizerStep).
   if (isStoredDivided(argument))
-    argument.setType(
-        withSharding(argument.getType(), getSharding(argument).withFlat(dataAxesOf(argument, mesh))));
+    argument.setType(withSharding(argument.getType(), getSharding(argument).withFlat(dataAxesOf(argument, mesh))));
   return success();
 }
 
@@ -77,8 +76,7 @@ struct PlaceDataPass : meshplan::impl::PlaceDataBase<PlaceDataPass> {
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      llvm::SetVector<BlockArgument> ofExperts =
-          weightsOfExperts(llvm::to_vector(function.getBody().getOps<CallOp>()));
+      llvm::SetVector<BlockArgument> ofExperts = weightsOfExperts(llvm::to_vector(function.getBody().getOps<CallOp>()));
       for (BlockArgument argument : function.getArguments())
         if (failed(place(argument, ofExperts.contains(argument), mesh)))
           return signalPassFailure();

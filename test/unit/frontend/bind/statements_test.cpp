@@ -47,8 +47,8 @@ TEST_F(Statements, ReservedOnesAreRefusedByName) {
   EXPECT_THAT(check("pipeline pp\ncontext cp { a b }\n"
                     "offload optimizer\ntie a.b, c.d\nshapes small"),
               ElementsAre("2: 'pipeline' is not implemented yet", "3: 'context' is not implemented yet",
-                          "4: 'offload' is about the parameters of a data block",
-                          "5: 'tie' is not implemented yet", "6: 'shapes' is not implemented yet"));
+                          "4: 'offload' is about the parameters of a data block", "5: 'tie' is not implemented yet",
+                          "6: 'shapes' is not implemented yet"));
   EXPECT_THAT(diagnostics.all().back().helps, ElementsAre("remove the statement"));
 }
 

@@ -6,9 +6,8 @@
 //   axes    dp = 8               tp = 4      end after 8 and 32 ranks
 //   names   edp = 4    ep = 8                end after 4 and 32 ranks
 //
-// A name that ends inside an axis cuts it: edp cuts dp after 4 of its ranks. The two parts are digits of dp if 4
-// divides
-// 8. A cut of a later axis counts from the end of the axes before it.
+// A name that ends inside an axis cuts it: edp cuts dp after 4 of its ranks. The two parts are digits of dp, because 4
+// divides 8. A cut of a later axis counts from the end of the axes before it.
 //
 //===----------------------------------------------------------------------===//
 

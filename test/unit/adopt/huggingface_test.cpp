@@ -129,7 +129,7 @@ TEST_F(HuggingFace, ExpertsAreLeftOutByName) {
                                           "  \"layers.*.mlp.experts.down_proj\": \"grouped_gemm\"}}");
   ASSERT_TRUE(plan) << diagnostics.text();
   EXPECT_THAT(said(), ElementsAre("3:26: warning: 'ep_router' tells each rank the tokens of its experts: left "
-                                  " out of 'model.layers.*.mlp.router'",
+                                  "out of 'model.layers.*.mlp.router'",
                                   "help: state 'expert tp' for the modules that hold the experts",
                                   "4:40: warning: 'grouped_gemm' distributes experts over ranks: left out of "
                                   "'model.layers.*.mlp.experts.gate_up_proj', "

@@ -25,7 +25,7 @@ def modules_of(choices: Choices) -> tuple[torch.nn.Module, torch.nn.Module]:
 
 NEAR = torch.tensor([[0.1, 0.5, 0.5 + 1e-6, 0.3], [0.9, 0.2, 0.4, 0.7]], dtype=torch.float64)
 OTHER = torch.tensor([[0.1, 0.5 + 1e-6, 0.5, 0.3], [0.9, 0.2, 0.4, 0.7]], dtype=torch.float64)
-FAR = torch.tensor([[0.1, 0.5, 0.6, 0.3], [0.9, 0.2, 0.4, 0.7]], dtype=torch.float64)
+FAR = torch.tensor([[0.1, 0.6, 0.5, 0.3], [0.9, 0.2, 0.4, 0.7]], dtype=torch.float64)
 
 
 class ChoicesTest(unittest.TestCase):
@@ -52,7 +52,7 @@ class ChoicesTest(unittest.TestCase):
 
     def test_other_choices_are_not(self) -> None:
         choices = Choices(half=False)
-        _, chosen = self.chosen(choices, FAR, OTHER)
+        _, chosen = self.chosen(choices, NEAR, FAR)
         self.assertEqual(chosen.tolist(), [[1, 2], [0, 3]])
         self.assertEqual(choices.count, Count(2, 1, 0))
 

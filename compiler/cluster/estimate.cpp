@@ -145,9 +145,9 @@ double meshplan::linkBytes(const Cluster &cluster, StringRef kind, const GroupSp
   double inside = shareOf(cluster.node), link = shareOf(cluster.network), outside = link * members;
   if (!group.crosses())
     return inside;
-  // Of n - 1 equal parts n - m go to other nodes, over the rank's own link, and m - 1 stay: other ranks of the node send
-  // as much, so that none can use the links of another. In the other kinds the same data goes around the whole group,
-  // and each link of a node carries a part of it.
+  // Of n - 1 equal parts n - m go to other nodes, over the rank's own link, and m - 1 stay: other ranks of the node
+  // send as much, so that none can use the links of another. In the other kinds the same data goes around the whole
+  // group, and each link of a node carries a part of it.
   if (kind == "all_to_all") {
     double away = link * (ranks - 1) / (ranks - members);
     return members > 1 ? std::min(away, inside * (ranks - 1) / (members - 1)) : away;

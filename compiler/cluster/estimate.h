@@ -63,8 +63,8 @@ struct CollectiveWork {
 };
 
 /// Bytes/s that a rank of a group sends in a collective, at the peak. Groups that cross nodes send over the network
-/// links of all their ranks in a node; an all_to_all sends what leaves the node over the rank's own one. Where the links
-/// of a node have a limit together, each rank gets its share.
+/// links of all their ranks in a node; an all_to_all sends what leaves the node over the rank's own one. Where the
+/// links of a node have a limit together, each rank gets its share.
 double linkBytes(const Cluster &cluster, llvm::StringRef kind, const GroupSpread &group);
 
 /// Seconds of a collective, while all groups over the same axes do the same. From the cluster's tables of its kind,

@@ -87,9 +87,9 @@ struct CollectiveGroup {
 struct StepTimes {
   std::vector<ProgramRun> runs; ///< in their order, one after the other
   int64_t total = 0, compute = 0, waitsForHost = 0;
-  int64_t communication = 0, exposed = 0;   ///< of collectives
-  int64_t copies = 0, exposedCopies = 0;    ///< between device and host memory
-  std::vector<CollectiveGroup> groups;      ///< by purpose, then by communicator
+  int64_t communication = 0, exposed = 0; ///< of collectives
+  int64_t copies = 0, exposedCopies = 0;  ///< between device and host memory
+  std::vector<CollectiveGroup> groups;    ///< by purpose, then by communicator
   /// By dtype: of the forward pass, three times that for a training step. Without those of other programs that it runs.
   std::map<std::string, double> modelFlops;
 };

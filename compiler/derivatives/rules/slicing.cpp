@@ -95,9 +95,7 @@ static void sliceScatterRule(Derivation &derivation) {
   replaceRule(derivation, "aten.slice.Tensor", {"dim", "start", "end", "step"});
 }
 
-static void selectScatterRule(Derivation &derivation) {
-  replaceRule(derivation, "aten.select.int", {"dim", "index"});
-}
+static void selectScatterRule(Derivation &derivation) { replaceRule(derivation, "aten.select.int", {"dim", "index"}); }
 
 /// Padding is cut off; what negative padding cut off is filled with zeros.
 static void padRule(Derivation &derivation) {

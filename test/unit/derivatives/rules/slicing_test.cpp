@@ -63,12 +63,12 @@ TEST_F(SlicingDerivatives, AReplacementHasTheGradientOfItsPart) {
             "%1 = aten.zeros_like.default(self b): 4x2xf32\n"
             "%2 = aten.slice_scatter.default(dim 1, end 6, self g, src %1, start 2, step 2): 4x6xf32\n"
             "b: %0\na: %2");
-  EXPECT_EQ(derive("aten.select_scatter.default", "self = $0, src = $1, dim = 0, index = -1",
-                   "4x6xf32, 6xf32 -> 4x6xf32"),
-            "%0 = aten.select.int(dim 0, index -1, self g): 6xf32\n"
-            "%1 = aten.zeros_like.default(self b): 6xf32\n"
-            "%2 = aten.select_scatter.default(dim 0, index -1, self g, src %1): 4x6xf32\n"
-            "b: %0\na: %2");
+  EXPECT_EQ(
+      derive("aten.select_scatter.default", "self = $0, src = $1, dim = 0, index = -1", "4x6xf32, 6xf32 -> 4x6xf32"),
+      "%0 = aten.select.int(dim 0, index -1, self g): 6xf32\n"
+      "%1 = aten.zeros_like.default(self b): 6xf32\n"
+      "%2 = aten.select_scatter.default(dim 0, index -1, self g, src %1): 4x6xf32\n"
+      "b: %0\na: %2");
 }
 
 TEST_F(SlicingDerivatives, ADiagonalThatWasMadeIsTaken) {

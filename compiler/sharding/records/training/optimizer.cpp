@@ -51,6 +51,16 @@ template <int64_t Flops> static OpCost stepCost(const CallView &call) {
   return cost;
 }
 
+/// Parameters, gradients and momentum of 16 bits are converted to f32, in which the step is computed.
+template <int64_t Flops> static OpCost sgdCost(const CallView &call) {
+  OpCost cost = stepCost<Flops>(call);
+  RankedTensorType parameter = call.results.front();
+  constexpr int64_t wideBytes = 4;
+  if (plan::elementBytes(parameter.getElementType()) < wideBytes)
+    cost.workspaceBytes += wideBytes * parameter.getNumElements() * (call.getOperand("momentum") ? 3 : 2);
+  return cost;
+}
+
 /// Sets `summed`: the value is not partial and some ranks hold the same elements, so other ranks may have produced a
 /// non-finite element.
 static LocalCall localizeNote(const CallView &call, plan::MeshOp mesh) {
@@ -119,13 +129,13 @@ void addOptimizerRecords(OpRegistry &registry) {
   registry.add({.target = "meshplan.sgd_momentum",
                 .rule = stepRule,
                 .linearity = notLinear,
-                .cost = stepCost<6>,
+                .cost = sgdCost<6>,
                 .overwrites = momentumWrites,
                 .isPointwise = true});
   registry.add({.target = "meshplan.sgd",
                 .rule = stepRule,
                 .linearity = notLinear,
-                .cost = stepCost<3>,
+                .cost = sgdCost<3>,
                 .overwrites = sgdWrites,
                 .isPointwise = true});
   registry.add({.target = "meshplan.square_sum",

@@ -42,6 +42,8 @@ TEST_F(OptimizerRecords, WhatIsWrittenStandsInTheOrderOfTheResults) {
 TEST_F(OptimizerRecords, MemoryOfAStep) {
   CallView plain = parse("meshplan.sgd", sgd, "(tensor<8xf32>, tensor<8xf32>, tensor<f64>) -> tensor<8xf32>");
   EXPECT_EQ(record("meshplan.sgd").cost(plain).workspaceBytes, 0);
+  CallView half = parse("meshplan.sgd", sgd, "(tensor<8xbf16>, tensor<8xbf16>, tensor<f64>) -> tensor<8xbf16>");
+  EXPECT_EQ(record("meshplan.sgd").cost(half).workspaceBytes, 64) << "parameter and gradient in f32";
   CallView scaled = parse("meshplan.sgd",
                           "{parameter = #base.operand<0>, gradient = #base.operand<1>, learning_rate = "
                           "#base.operand<2>, factor = #base.operand<3>}",

@@ -101,15 +101,15 @@ void meshplan::adamStep(const OptimizerStep &step, at::Tensor average, at::Tenso
 static void wideSgd(const OptimizerStep &step, const at::Tensor &gradient, const at::Tensor &momentum,
                     const SgdNumbers &numbers, bool isFirst) {
   at::Tensor wide = step.parameter.to(at::kFloat);
-  at::Tensor change = gradient.to(at::kFloat).add(wide, numbers.weightDecay);
+  at::Tensor change = gradient.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true).add_(wide, numbers.weightDecay);
   if (momentum.defined()) {
     at::Tensor kept =
-        isFirst ? change.clone() : momentum.to(at::kFloat).mul(numbers.momentum).add(change, 1 - numbers.dampening);
+        isFirst ? change.clone() : momentum.to(at::kFloat).mul_(numbers.momentum).add_(change, 1 - numbers.dampening);
     // Rounded for the next step; this step uses the unrounded momentum.
     momentum.copy_(kept);
-    change = numbers.nesterov ? change.add(kept, numbers.momentum) : kept;
+    change = numbers.nesterov ? change.add_(kept, numbers.momentum) : kept;
   }
-  step.parameter.copy_(wide.sub(change, step.learningRate.item<double>()));
+  step.parameter.copy_(wide.sub_(change, step.learningRate.item<double>()));
 }
 
 void meshplan::sgdStep(const OptimizerStep &step, at::Tensor momentum, const SgdNumbers &numbers) {

@@ -59,10 +59,10 @@ Location StatementBuilder::locate(const SourceRange &range) const {
 }
 
 SmallVector<AxisRefAttr> StatementBuilder::axisRefs(ArrayRef<size_t> axes) const {
-  return axisRefs(bound.environment.mesh.digitsOf(axes));
+  return digitRefs(bound.environment.mesh.digitsOf(axes));
 }
 
-SmallVector<AxisRefAttr> StatementBuilder::axisRefs(ArrayRef<AxisRef> digits) const {
+SmallVector<AxisRefAttr> StatementBuilder::digitRefs(ArrayRef<AxisRef> digits) const {
   return llvm::map_to_vector(digits, [&](const AxisRef &digit) {
     const meshplan::MeshAxis &axis = bound.environment.mesh.axes[digit.axis];
     return digit.size == axis.size ? AxisRefAttr::get(builder.getContext(), axis.name)
@@ -138,12 +138,12 @@ SmallVector<AxisRefAttr> StatementBuilder::governedAxes(const BoundModule &modul
   for (const DimSplit &split : layout.splits)
     llvm::append_range(governed, split.axes);
   if (!governed.empty())
-    return axisRefs(unionOf(mesh.digitsOf(governed)));
+    return digitRefs(unionOf(mesh.digitsOf(governed)));
   std::vector<AxisRef> ofInputs;
   for (const BoundInput &input : bound.inputs)
     for (const BoundDim &dim : input.dims)
       llvm::append_range(ofInputs, mesh.digitsOf(dim.axes));
-  return axisRefs(without(mesh.digitsOf(llvm::to_vector(llvm::seq(mesh.axes.size()))), ofInputs));
+  return digitRefs(without(mesh.digitsOf(llvm::to_vector(llvm::seq(mesh.axes.size()))), ofInputs));
 }
 
 /// The dims up to the last one that is split, or all that the statement lists.

@@ -22,7 +22,7 @@ public:
 
   mlir::Location locate(const SourceRange &range) const;
   llvm::SmallVector<plan::AxisRefAttr> axisRefs(llvm::ArrayRef<size_t> axes) const;
-  llvm::SmallVector<plan::AxisRefAttr> axisRefs(llvm::ArrayRef<AxisRef> digits) const;
+  llvm::SmallVector<plan::AxisRefAttr> digitRefs(llvm::ArrayRef<AxisRef> digits) const;
   mlir::DenseI64ArrayAttr partsAttr(llvm::ArrayRef<StylePart> parts) const;
 
   /// The sharding that a statement asks for, for a tensor of this shape. Reports dims that the tensor does not have;

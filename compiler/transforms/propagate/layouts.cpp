@@ -121,12 +121,22 @@ void Layouts::copyCauses(Value from, Value to) {
 }
 
 void Layouts::writeCauses(Operation *op) const {
-  SmallVector<CauseAttr> list;
-  llvm::SmallSetVector<AxisRefAttr, 2> seen;
+  SmallVector<std::pair<AxisRefAttr, Cause>> found;
   for (Value result : op->getResults())
     for (ArrayRef<AxisRefAttr> axes : axesByRole(getSharding(result)))
       for (AxisRefAttr axis : axes)
-        if (std::optional<Cause> cause = causeOf(result, axis); cause && seen.insert(axis))
-          list.push_back(CauseAttr::get(op->getContext(), axisText(axis), cause->style, cause->location));
+        if (std::optional<Cause> cause = causeOf(result, axis))
+          found.push_back({axis, *cause});
+  SmallVector<CauseAttr> list;
+  llvm::SmallSetVector<AxisRefAttr, 2> seen;
+  for (const auto &[axis, cause] : found) {
+    // One cause for an axis, unless its digits have several.
+    bool isShared = llvm::any_of(found, [&](const auto &other) {
+      return other.first.getName() == axis.getName() && other.second.location != cause.location;
+    });
+    AxisRefAttr named = isShared ? axis : AxisRefAttr::get(op->getContext(), axis.getName());
+    if (seen.insert(named))
+      list.push_back(CauseAttr::get(op->getContext(), axisText(named), cause.style, cause.location));
+  }
   op->setLoc(withCauses(op->getLoc(), list));
 }

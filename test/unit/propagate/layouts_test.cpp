@@ -168,4 +168,17 @@ TEST_F(LayoutsTest, OnlyAxesOfTheLayoutAreWrittenAndDigitsApart) {
   EXPECT_THAT(getCauses(op(1)->getLoc()), testing::IsEmpty()) << "nothing is known of it";
 }
 
+TEST_F(LayoutsTest, DigitsOfAnAxisMayHaveCausesOfTheirOwn) {
+  Value result = op(0)->getResult(0);
+  layouts.decide(result, sharding("[{\"tp\":(1)2}, {\"tp\":(2)2}]"));
+  layouts.setCause(result, axis("tp", 1, 2), {cause(3).location, nullptr});
+  layouts.setCause(result, axis("tp", 2, 2), {cause(4).location, nullptr});
+  layouts.setCause(result, axis("tp"), {cause(5).location, nullptr});
+  EXPECT_EQ(layouts.causeOf(result, axis("tp", 2, 2))->location, cause(4).location);
+  layouts.writeCauses(op(0));
+  EXPECT_THAT(getCauses(op(0)->getLoc()),
+              ElementsAre(CauseAttr::get(&context, "tp:(1)2", StringAttr(), cause(3).location),
+                          CauseAttr::get(&context, "tp:(2)2", StringAttr(), cause(4).location)));
+}
+
 } // namespace

@@ -266,10 +266,10 @@ TEST_F(BuildStatements, PlacesAndAxes) {
   EXPECT_EQ(print(LocationAttr(statements.locate({}))), "loc(unknown)");
   EXPECT_EQ(print(LocationAttr(statements.locate({0, 3, 2, 7}))), "loc(\"p.plan\":3:2 to :7)");
   std::string names;
-  for (plan::AxisRefAttr axis : statements.axisRefs(ArrayRef<size_t>{1, 0}))
+  for (plan::AxisRefAttr axis : statements.axisRefs({1, 0}))
     names += axis.getName().str() + " ";
   EXPECT_EQ(names, "tp dp ");
-  EXPECT_THAT(statements.axisRefs(ArrayRef<size_t>()), IsEmpty());
+  EXPECT_THAT(statements.axisRefs({}), IsEmpty());
 }
 
 TEST_F(BuildStatements, ALayoutOfATensor) {

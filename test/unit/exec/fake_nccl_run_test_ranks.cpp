@@ -8,6 +8,4 @@ std::vector<meshplan::Status> meshplan::runTestRanks(int64_t size, std::chrono::
   return runStaged(fakeNccl(), size, timeout, body);
 }
 
-bool meshplan::noticesWrongSizes() { return false; }
-
 std::string meshplan::sharedFile(const std::string &folder) { return folder + "/out.safetensors"; }

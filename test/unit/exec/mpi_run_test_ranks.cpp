@@ -46,8 +46,6 @@ std::vector<Status> meshplan::runTestRanks(int64_t size, std::chrono::millisecon
   return runBackend(size, {.timeout = timeout, .beforeProgress = nullptr}, body);
 }
 
-bool meshplan::noticesWrongSizes() { return true; }
-
 /// Of the files before, all processes have read all but the last one.
 std::string meshplan::sharedFile(const std::string &) {
   removeFile(filesSoFar - 2);

@@ -15,9 +15,6 @@ namespace meshplan {
 /// The results of the ranks, in rank order. If ranks are processes, all of them call it.
 std::vector<Status> runTestRanks(int64_t size, std::chrono::milliseconds timeout, const RankBody &body);
 
-/// True if a message of another size than its receiver expects is an error, and not undefined as in NCCL.
-bool noticesWrongSizes();
-
 /// The path of a new file that all ranks of the next run write. `folder` is the caller's own.
 std::string sharedFile(const std::string &folder);
 

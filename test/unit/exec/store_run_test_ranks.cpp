@@ -21,6 +21,4 @@ std::vector<Status> meshplan::runTestRanks(int64_t size, std::chrono::millisecon
   return statuses;
 }
 
-bool meshplan::noticesWrongSizes() { return true; }
-
 std::string meshplan::sharedFile(const std::string &folder) { return folder + "/out.safetensors"; }

@@ -7,6 +7,4 @@ std::vector<meshplan::Status> meshplan::runTestRanks(int64_t size, std::chrono::
   return runThreads(size, {.timeout = timeout, .onStuck = nullptr}, body);
 }
 
-bool meshplan::noticesWrongSizes() { return true; }
-
 std::string meshplan::sharedFile(const std::string &folder) { return folder + "/out.safetensors"; }

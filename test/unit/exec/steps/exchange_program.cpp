@@ -3,7 +3,6 @@
 #include "test/unit/exec/steps/exchange_program.h"
 
 #include <algorithm>
-#include <limits>
 
 using namespace meshplan;
 
@@ -149,24 +148,4 @@ void ExchangeProgram::addLayer() {
   builder.compute("meshplan.grouped_linear_weight_gradient",
                   {tensorArg("gradient", gradient), tensorArg("rows", rows), tensorArg("counts", own)}, {ofWeight});
   builder.output("dw", summed(ofWeight, matrices, rest));
-}
-
-void ExchangeProgram::fillMemoryWithNaN() {
-  std::vector<int> blocks;
-  auto fill = [&](int64_t elements) {
-    blocks.push_back(builder.value({{elements}}, DType::f64));
-    builder.compute("aten.full.default",
-                    {integersArg("size", {literal(elements)}),
-                     realArg("fill_value", std::numeric_limits<double>::quiet_NaN()), dtypeArg("dtype", DType::f64)},
-                    {blocks.back()});
-  };
-  // Freed blocks are used again for the sizes that they have.
-  for (int64_t elements = 8; elements <= 1024; elements += std::max<int64_t>(8, elements / 4))
-    for (int copy = 0; copy < 8; ++copy)
-      fill(elements);
-  builder.free(blocks);
-  int evidence = builder.value({{16}}, DType::f64);
-  builder.compute("aten.empty.memory_format", {integersArg("size", {literal(16)}), dtypeArg("dtype", DType::f64)},
-                  {evidence});
-  builder.output("memory", evidence);
 }

@@ -10,6 +10,8 @@
 
 #include "test/unit/exec/run_schedule.h"
 
+#include <ostream>
+
 namespace meshplan {
 
 /// Which axes divide the tokens [samples, positions] and the experts. Those that are exchanged divide both.
@@ -17,9 +19,9 @@ struct ExchangeAxes {
   const char *name;
   std::vector<std::pair<std::string, int64_t>> mesh;
   std::vector<std::string> samples, positions, kept, exchanged;
-
-  friend void PrintTo(const ExchangeAxes &axes, std::ostream *out) { *out << axes.name; }
 };
+
+inline void PrintTo(const ExchangeAxes &split, std::ostream *out) { *out << split.name; }
 
 struct LayerSizes {
   int64_t experts = 6, samples = 6, positions = 4, slots = 2, hidden = 3, features = 5;
@@ -39,9 +41,6 @@ public:
 
   /// y [samples, positions, features] of x and its experts' weights; the gradients dx and dw for the gradient g of y.
   void addLayer();
-
-  /// Fills memory that the program will use with NaN. "memory" is some of it, as evidence.
-  void fillMemoryWithNaN();
 
   ScheduleBuilder builder;
   int indices = -1, table = -1, counts = -1, numbers = -1;

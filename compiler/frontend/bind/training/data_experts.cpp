@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/training/training.h"
+#include "compiler/support/layer_names.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -21,10 +22,6 @@ const BoundStyle *expertStyle(llvm::ArrayRef<BoundStyle> styles) {
   return found == styles.end() ? nullptr : found;
 }
 
-bool isInside(llvm::StringRef path, llvm::StringRef outer) {
-  return outer.empty() || path == outer || (path.starts_with(outer) && path[outer.size()] == '.');
-}
-
 /// The style that divides the experts of a parameter, or null. Weights of experts have a matrix for each expert; in a
 /// module with the style, a matrix alone is that of a router, or a bias.
 const BoundStyle *expertStyleOf(const Context &context, const BoundPlan &plan, size_t parameter) {
@@ -37,7 +34,8 @@ const BoundStyle *expertStyleOf(const Context &context, const BoundPlan &plan, s
   for (const BoundModule &module : plan.modules)
     if (const BoundStyle *style = expertStyle(module.styles))
       for (const OutlineParameterName &name : outline.names)
-        if (isInside(context.model.modules[name.module].path, context.model.modules[module.module].path))
+        if (name.module == module.module ||
+            isInside(context.model.modules[name.module].path, context.model.modules[module.module].path))
           return style;
   return nullptr;
 }

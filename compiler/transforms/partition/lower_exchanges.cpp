@@ -28,6 +28,7 @@
 #include "dialect/plan/module_runs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include <array>
 
 namespace meshplan {
 #define GEN_PASS_DEF_LOWEREXCHANGES
@@ -82,6 +83,13 @@ CallOp makeCall(OpBuilder &builder, CallOp like, StringRef target, Type result,
 /// The number of the first element, or of the elements, that a rank holds of a dim.
 Attribute localInt(OpBuilder &builder, bool ofResult, int64_t index, int64_t dim, bool isOffset) {
   return LocalIntAttr::get(builder.getContext(), 0, ofResult, index, dim, isOffset, !isOffset);
+}
+
+/// The experts of the result: their number, the first one, and the first one that is a column of operand `counts`.
+std::array<NamedAttribute, 3> rangeOfExperts(OpBuilder &builder, int64_t counts) {
+  return {builder.getNamedAttr("begin", localInt(builder, /*ofResult=*/false, counts, 1, /*isOffset=*/true)),
+          builder.getNamedAttr("first", localInt(builder, /*ofResult=*/true, 0, 0, /*isOffset=*/true)),
+          builder.getNamedAttr("experts", localInt(builder, /*ofResult=*/true, 0, 0, /*isOffset=*/false))};
 }
 
 } // namespace
@@ -142,12 +150,8 @@ Value ExchangeLowering::numbersOf(CallOp route, ArrayRef<AxisRefAttr> axes, Resh
 
 Value ExchangeLowering::lowerCounts(ReshardOp reshard, Value numbers) {
   OpBuilder builder(reshard);
-  NamedAttribute integers[] = {
-      builder.getNamedAttr("begin", localInt(builder, /*ofResult=*/false, 0, 1, /*isOffset=*/true)),
-      builder.getNamedAttr("first", localInt(builder, /*ofResult=*/true, 0, 0, /*isOffset=*/true)),
-      builder.getNamedAttr("experts", localInt(builder, /*ofResult=*/true, 0, 0, /*isOffset=*/false))};
   return makeCall(builder, routes.lookup(reshard.getInput()), "meshplan.counts_of_experts",
-                  reshard.getResult().getType(), {{"counts", numbers}}, integers)
+                  reshard.getResult().getType(), {{"counts", numbers}}, rangeOfExperts(builder, 0))
       .getResult(0);
 }
 
@@ -163,11 +167,8 @@ Value ExchangeLowering::lowerRows(ReshardOp reshard, ArrayRef<AxisRefAttr> axes,
                              builder.getContext(), base::RoutedKind::arrivals, routed.getDims(), routed.getSlots())));
   ArrayAttr axesAttr = builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end()));
   auto order = [&](StringRef target, StringRef name, Value rows, Type result) -> Value {
-    NamedAttribute integers[] = {
-        builder.getNamedAttr("begin", localInt(builder, /*ofResult=*/false, 1, 1, /*isOffset=*/true)),
-        builder.getNamedAttr("first", localInt(builder, /*ofResult=*/true, 0, 0, /*isOffset=*/true)),
-        builder.getNamedAttr("experts", localInt(builder, /*ofResult=*/true, 0, 0, /*isOffset=*/false))};
-    return makeCall(builder, maker, target, result, {{name, rows}, {"counts", numbers}}, integers).getResult(0);
+    return makeCall(builder, maker, target, result, {{name, rows}, {"counts", numbers}}, rangeOfExperts(builder, 1))
+        .getResult(0);
   };
   auto exchange = [&](Value rows, Type result) -> Value {
     return ExchangeOp::create(builder, reshard.getLoc(), result, rows, axesAttr, reshard.getCauseAttr(), numbers);

@@ -1,6 +1,6 @@
 //===- expert_weights.cpp - weights of the experts of a mixture -----------===//
 
-#include "compiler/transforms/place/expert_weights.h"
+#include "compiler/sharding/dataflow/expert_weights.h"
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
 
@@ -8,17 +8,24 @@ using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
+SmallVector<BlockArgument> meshplan::weightsOfExperts(CallOp call) {
+  CallView view = CallView::of(call);
+  SmallVector<BlockArgument> weights;
+  if (!view.getOperand("counts"))
+    return weights;
+  for (StringRef name : {"weight", "bias"})
+    if (std::optional<unsigned> operand = view.getOperand(name))
+      if (BlockArgument weight = sourceArgument(call.getOperand(*operand)))
+        weights.push_back(weight);
+  return weights;
+}
+
 llvm::SetVector<BlockArgument> meshplan::weightsOfExperts(ArrayRef<CallOp> calls) {
   llvm::SetVector<BlockArgument> weights;
-  for (CallOp call : calls) {
-    CallView view = CallView::of(call);
-    if (!view.getOperand("counts"))
-      continue;
-    for (StringRef name : {"weight", "bias"})
-      if (std::optional<unsigned> operand = view.getOperand(name))
-        if (BlockArgument weight = sourceArgument(call.getOperand(*operand)); weight && isWeight(weight))
-          weights.insert(weight);
-  }
+  for (CallOp call : calls)
+    for (BlockArgument weight : weightsOfExperts(call))
+      if (isWeight(weight))
+        weights.insert(weight);
   return weights;
 }
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef MESHPLAN_COMPILER_TRANSFORMS_PLACE_EXPERT_WEIGHTS_H
-#define MESHPLAN_COMPILER_TRANSFORMS_PLACE_EXPERT_WEIGHTS_H
+#ifndef MESHPLAN_COMPILER_SHARDING_DATAFLOW_EXPERT_WEIGHTS_H
+#define MESHPLAN_COMPILER_SHARDING_DATAFLOW_EXPERT_WEIGHTS_H
 
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,7 +14,11 @@
 
 namespace meshplan {
 
-/// The parameters that these calls read as weights or biases of experts, perhaps converted.
+/// The arguments of the function that a call reads as weights or biases of experts, perhaps converted; none for other
+/// calls.
+llvm::SmallVector<mlir::BlockArgument> weightsOfExperts(plan::CallOp call);
+
+/// The parameters among those of these calls.
 llvm::SetVector<mlir::BlockArgument> weightsOfExperts(llvm::ArrayRef<plan::CallOp> calls);
 
 /// The path of the first module that computes rows of experts; empty if there is none.
@@ -22,4 +26,4 @@ llvm::StringRef pathOfExperts(mlir::func::FuncOp function);
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TRANSFORMS_PLACE_EXPERT_WEIGHTS_H
+#endif // MESHPLAN_COMPILER_SHARDING_DATAFLOW_EXPERT_WEIGHTS_H

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/dataflow/expert_weights.h"
 #include "compiler/sharding/layout_text.h"
 #include "compiler/sharding/storage/data_axes.h"
-#include "compiler/transforms/place/expert_weights.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -31,7 +31,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/sharding/dataflow/carriers.h"
+#include "compiler/sharding/dataflow/expert_weights.h"
 #include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/transforms/propagate/propagation.h"
 
@@ -59,11 +59,8 @@ static WeightAxes weightAxesOf(CallOp route) {
     if (isa<ConstrainOp>(readers[next]))
       llvm::append_range(readers, readers[next]->getUsers());
     auto call = dyn_cast<CallOp>(readers[next]);
-    CallView view = call ? CallView::of(call) : CallView();
-    for (StringRef name : {"weight", "bias"}) {
-      std::optional<unsigned> operand = call ? view.getOperand(name) : std::nullopt;
-      BlockArgument weight = operand ? sourceArgument(call.getOperand(*operand)) : BlockArgument();
-      ShardingAttr sharding = weight ? getSharding(weight) : ShardingAttr();
+    for (BlockArgument weight : call ? weightsOfExperts(call) : SmallVector<BlockArgument>()) {
+      ShardingAttr sharding = getSharding(weight);
       if (!sharding || sharding.isReplicated())
         continue;
       for (auto [index, dim] : llvm::enumerate(sharding.getDims())) {

@@ -165,15 +165,15 @@ DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count,
       mesh);
 }
 
-/// Removes a digit from an axis of which it is the minor end. Example: of dp = 8, the digit (4)2 leaves (1)4.
+/// Removes a digit from an axis of which it is the minor end.
 static bool removeMinorDigit(SmallVectorImpl<AxisRefAttr> &axes, size_t index, AxisRefAttr digit, MeshOp mesh) {
-  meshplan::AxisRef whole = resolveAxis(axes[index], mesh), minor = resolveAxis(digit, mesh);
-  if (whole.axis != minor.axis || whole.pre * whole.size != minor.pre * minor.size || minor.pre < whole.pre)
+  std::optional<meshplan::AxisRef> rest = withoutMinor(resolveAxis(axes[index], mesh), resolveAxis(digit, mesh));
+  if (!rest)
     return false;
-  if (whole.pre == minor.pre)
+  if (rest->size == 1)
     axes.erase(axes.begin() + index);
   else
-    axes[index] = AxisRefAttr::get(mesh.getContext(), digit.getName(), whole.pre, minor.pre / whole.pre);
+    axes[index] = AxisRefAttr::get(mesh.getContext(), digit.getName(), rest->pre, rest->size);
   return true;
 }
 

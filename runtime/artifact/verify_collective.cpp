@@ -94,15 +94,13 @@ Status verifySumOfRows(const artifact::Start &start, const artifact::Value &inpu
   return verifyDimsAlike(input, output);
 }
 
-/// Removes an axis from the minor end of others, or from the last of them, of which it may be a digit. Example: of an
-/// axis of 8, the digit (4)2 leaves (1)4.
+/// Removes an axis from the minor end of others, or from the last of them, of which it may be a digit.
 bool removeMinor(std::vector<AxisRef> &axes, const AxisRef &digit) {
-  if (axes.empty() || axes.back().axis != digit.axis || digit.pre < axes.back().pre ||
-      axes.back().pre * axes.back().size != digit.pre * digit.size)
+  std::optional<AxisRef> rest = axes.empty() ? std::nullopt : withoutMinor(axes.back(), digit);
+  if (!rest)
     return false;
-  AxisRef &last = axes.back();
-  last.size = digit.pre / last.pre;
-  if (last.size == 1)
+  axes.back() = *rest;
+  if (rest->size == 1)
     axes.pop_back();
   return true;
 }

@@ -17,6 +17,7 @@
 #define MESHPLAN_RUNTIME_SCHEMA_MESH_AXES_H
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,14 @@ struct AxisRef {
 
   bool operator==(const AxisRef &) const = default;
 };
+
+/// What is left of `whole` without the digit at its minor end, of size 1 if they are equal; nothing if `minor` is not
+/// at its minor end. Example: of an axis of 8, {0, 1, 8}, the digit {0, 4, 2} leaves {0, 1, 4}.
+inline std::optional<AxisRef> withoutMinor(const AxisRef &whole, const AxisRef &minor) {
+  if (whole.axis != minor.axis || whole.pre * whole.size != minor.pre * minor.size || minor.pre % whole.pre != 0)
+    return std::nullopt;
+  return AxisRef{whole.axis, whole.pre, minor.pre / whole.pre};
+}
 
 /// Coordinate of `rank` on every axis of a mesh with these axis sizes. The last axis varies fastest.
 inline std::vector<int64_t> coordinateOfRank(int64_t rank, std::span<const int64_t> meshSizes) {

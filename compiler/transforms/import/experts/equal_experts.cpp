@@ -264,11 +264,7 @@ bool EqualExpertsReader::readOperand(const Family &family, plan::CallOp reader) 
 /// An operator on each row alone.
 bool EqualExpertsReader::readCompute(ArrayRef<plan::CallOp> calls, const CallView &view) {
   plan::CallOp first = calls.front();
-  const OpRecord *record = OpRegistry::get().lookup(view.target);
-  bool isSplit = llvm::is_contained(
-      {"aten.slice.Tensor", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"}, view.target);
-  bool takesFeatures = isSplit && countedDim(view.getInt("dim", 0), lead + 1) == lead;
-  if (!takesFeatures && (isSplit || !record || !record->isPointwise || record->sumsElements))
+  if (!computesEachRow(view, lead))
     return false;
   if (!llvm::all_of(first.getResults(), [&](Value result) { return isRows(result); }))
     return false;

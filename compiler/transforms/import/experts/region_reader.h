@@ -119,6 +119,13 @@ inline mlir::Value tensorArgument(plan::CallOp call, const CallView &view, llvm:
   return operand ? mlir::Value(call.getOperand(*operand)) : mlir::Value();
 }
 
+/// True for a slice or a split, which takes parts of one dim.
+bool takesParts(llvm::StringRef target);
+
+/// True if the call computes each row alone, where the rows have `lead` dims in front of their features: pointwise, or
+/// by parts of the features.
+bool computesEachRow(const CallView &view, unsigned lead);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_REGION_READER_H

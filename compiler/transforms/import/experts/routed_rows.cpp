@@ -223,9 +223,24 @@ bool RoutedRegionReader::readView(plan::CallOp call, const CallView &) {
   return false;
 }
 
+static bool computesEachElement(StringRef target) {
+  const OpRecord *record = OpRegistry::get().lookup(target);
+  return record && record->isPointwise && !record->sumsElements;
+}
+
+bool meshplan::takesParts(StringRef target) {
+  return llvm::is_contained(
+      {"aten.slice.Tensor", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"}, target);
+}
+
+bool meshplan::computesEachRow(const CallView &view, unsigned lead) {
+  if (takesParts(view.target))
+    return countedDim(view.getInt("dim", 0), lead + 1) == lead;
+  return computesEachElement(view.target);
+}
+
 /// An operator on each element, of rows and of tensors that broadcast to them.
 bool RoutedRegionReader::readPointwise(plan::CallOp call, const CallView &view) {
-  const OpRecord *record = OpRegistry::get().lookup(view.target);
   const RoutedRows *rows = nullptr;
   Value first;
   for (Value operand : call.getOperands())
@@ -233,7 +248,7 @@ bool RoutedRegionReader::readPointwise(plan::CallOp call, const CallView &view) 
       rows = found;
       first = operand;
     }
-  if (!rows || !record || !record->isPointwise || record->sumsElements)
+  if (!rows || !computesEachElement(view.target))
     return false;
   RoutedRows made{rows->order, rows->lead};
   int64_t rank = rankOf(first);

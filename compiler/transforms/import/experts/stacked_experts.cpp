@@ -144,12 +144,8 @@ static bool keepsZero(StringRef target) {
 
 /// An operator on each row alone.
 std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, const CallView &view) {
-  const OpRecord *record = OpRegistry::get().lookup(view.target);
-  bool isSplit = llvm::is_contained(
-      {"aten.slice.Tensor", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"}, view.target);
   unsigned lead = leadOf(call.getResult(0));
-  bool takesFeatures = isSplit && countedDim(view.getInt("dim", 0), lead + 1) == lead;
-  if (!takesFeatures && (isSplit || !record || !record->isPointwise || record->sumsElements))
+  if (!computesEachRow(view, lead))
     return std::nullopt;
   bool isAnyZero = false, areAllZero = true;
   for (Value operand : call.getOperands()) {
@@ -168,7 +164,7 @@ std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, co
   }
   region.steps.push_back({RoutedStep::compute, call, {}, {}, {}});
   bool isZero = view.target == "aten.mul.Tensor"                                 ? isAnyZero
-                : isSplit || keepsZero(view.target)                              ? areAllZero
+                : takesParts(view.target) || keepsZero(view.target)              ? areAllZero
                 : view.target == "aten.add.Tensor" && call.getNumOperands() == 2 ? areAllZero
                                                                                  : false;
   return isZero ? Elsewhere::zero : Elsewhere::anything;

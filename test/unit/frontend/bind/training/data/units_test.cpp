@@ -1,4 +1,4 @@
-//===- data_units_test.cpp - which parameters a data block has ------------===//
+//===- units_test.cpp - which parameters a data block has -----------------===//
 
 #include "test/unit/frontend/bind/training/training_plan.h"
 

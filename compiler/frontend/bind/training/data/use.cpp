@@ -1,4 +1,4 @@
-//===- data_use.cpp - data blocks without effect --------------------------===//
+//===- use.cpp - data blocks without effect -------------------------------===//
 //
 // Reports data blocks that certainly have no effect, before layouts are known: blocks without options, or without
 // parameters that the options apply to.

@@ -1,4 +1,4 @@
-//===- data_units.cpp - parameters and units of data blocks ----------------===//
+//===- units.cpp - parameters and units of data blocks --------------------===//
 //
 // A parameter belongs to the data block whose `on` names it, else to the block
 // without `on`. Units are listed within a block: `unit layers.*` makes a unit of

@@ -1,4 +1,4 @@
-//===- data_experts.cpp - data blocks that name weights of experts ---------===//
+//===- experts.cpp - data blocks that name weights of experts -------------===//
 //
 // A block without `on` has the parameters that are left, and data parallelism of weights of experts is over what the
 // experts leave of its axes (PlaceData). One that names such weights states the axes itself, and these must then be

@@ -12,6 +12,7 @@
 
 #include "compiler/target/artifact/program_serializer.h"
 #include "compiler/target/artifact/arguments.h"
+#include "compiler/target/artifact/attribute_tables.h"
 #include "compiler/target/artifact/elements.h"
 #include "compiler/target/artifact/enums.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -20,25 +21,6 @@
 using namespace mlir;
 
 namespace meshplan {
-
-std::vector<artifact::AxisRef> toAxisRefTable(ArrayRef<meshplan::AxisRef> axes) {
-  std::vector<artifact::AxisRef> table;
-  table.reserve(axes.size());
-  for (const meshplan::AxisRef &axis : axes)
-    table.emplace_back(axis.axis, axis.pre, axis.size);
-  return table;
-}
-
-std::vector<std::unique_ptr<artifact::AxisT>> toAxisTable(ArrayAttr meshAxes) {
-  std::vector<std::unique_ptr<artifact::AxisT>> table;
-  for (auto axis : meshAxes.getAsRange<sched::MeshAxisAttr>()) {
-    auto entry = std::make_unique<artifact::AxisT>();
-    entry->name = axis.getName().str();
-    entry->size = axis.getSize();
-    table.push_back(std::move(entry));
-  }
-  return table;
-}
 
 namespace {
 class ProgramSerializer {
@@ -159,17 +141,6 @@ template <typename Action> void ProgramSerializer::addInstruction(Operation *ste
   addInstruction(step, std::move(action), tables.origins.originOf(step));
 }
 
-static std::unique_ptr<artifact::InitT> toInit(base::InitAttr init) {
-  auto table = std::make_unique<artifact::InitT>();
-  table->kind = toArtifact(init.getKind());
-  table->value = base::numberOf(init.getValue());
-  table->low = base::numberOf(init.getLow());
-  table->high = base::numberOf(init.getHigh());
-  table->mean = base::numberOf(init.getMean());
-  table->std = base::numberOf(init.getStd());
-  return table;
-}
-
 LogicalResult ProgramSerializer::addGiven(ElementsAttr elements, sched::ParameterOp parameter, artifact::InitT &init) {
   StringRef name = cast<StringAttr>(parameter.getNames()[0]).getValue();
   std::optional<artifact::DType> dtype = toDType(elements.getElementType());
@@ -257,26 +228,6 @@ void ProgramSerializer::addBuffer(sched::BufferOp buffer) {
     entry->values.push_back(numbers.lookup(value));
   entry->registered = buffer.getRegistered();
   program->buffers.push_back(std::move(entry));
-}
-
-static std::unique_ptr<artifact::GuardT> toGuard(base::GuardAttr guard) {
-  auto entry = std::make_unique<artifact::GuardT>();
-  entry->output = base::nonfiniteOutput.str();
-  entry->stops = guard.getStops();
-  entry->growth = base::numberOf(guard.getGrowth());
-  entry->backoff = base::numberOf(guard.getBackoff());
-  entry->interval = guard.getInterval();
-  return entry;
-}
-
-static std::unique_ptr<artifact::RateScheduleT> toRateSchedule(base::RateScheduleAttr schedule) {
-  auto entry = std::make_unique<artifact::RateScheduleT>();
-  entry->kind = toArtifact(schedule.getKind());
-  entry->warmup = schedule.getWarmup();
-  entry->steps = schedule.getSteps();
-  entry->decay = schedule.getDecay();
-  entry->min = base::numberOf(schedule.getMin());
-  return entry;
 }
 
 void ProgramSerializer::addSetting(sched::SettingOp setting) {

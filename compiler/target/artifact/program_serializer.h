@@ -19,10 +19,6 @@ struct ModuleTables {
 /// The table of a program. Fails, with a diagnostic, where serialize() does.
 mlir::FailureOr<std::unique_ptr<artifact::ProgramT>> serializeProgram(sched::ProgramOp program, ModuleTables &tables);
 
-/// Axes and mesh axes in the artifact's form.
-std::vector<artifact::AxisRef> toAxisRefTable(llvm::ArrayRef<meshplan::AxisRef> axes);
-std::vector<std::unique_ptr<artifact::AxisT>> toAxisTable(mlir::ArrayAttr meshAxes);
-
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TARGET_ARTIFACT_PROGRAM_SERIALIZER_H

@@ -1,6 +1,7 @@
 //===- serialize.cpp - a sched module as bytes ----------------------------===//
 
 #include "compiler/target/artifact/artifact.h"
+#include "compiler/target/artifact/attribute_tables.h"
 #include "compiler/target/artifact/program_serializer.h"
 #include "runtime/schema/checksum.h"
 #include "runtime/schema/format.h"

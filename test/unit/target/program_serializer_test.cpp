@@ -1,5 +1,6 @@
 //===- program_serializer_test.cpp - one program as an artifact's table ---===//
 
+#include "compiler/target/artifact/attribute_tables.h"
 #include "compiler/target/artifact/program_serializer.h"
 #include "test/unit/target/sched_module.h"
 #include <array>

@@ -3,7 +3,7 @@
 #ifndef MESHPLAN_TEST_LIB_DELAYS_DELAYED_WORLD_H
 #define MESHPLAN_TEST_LIB_DELAYS_DELAYED_WORLD_H
 
-#include "runtime/comm/communicator.h"
+#include "test/lib/delays/wrapped_world.h"
 
 #include <random>
 
@@ -23,24 +23,14 @@ private:
 };
 
 /// A world that delays each start and each wait. Collectives of the hosts of a world for devices are not delayed.
-class DelayedWorld final : public World {
+class DelayedWorld final : public WrappedWorld {
 public:
   /// `inner` must outlive it.
-  DelayedWorld(World &inner, uint64_t seed) : inner(inner), delays(seed, static_cast<uint64_t>(inner.rank())) {}
-
-  int64_t rank() const override { return inner.rank(); }
-  int64_t size() const override { return inner.size(); }
-  std::chrono::milliseconds timeout() const override { return inner.timeout(); }
-  void abort(Status cause) override { inner.abort(std::move(cause)); }
-  Status failure() override { return inner.failure(); }
-  World &host() override { return &inner.host() == &inner ? *this : inner.host(); }
-  using World::synchronize;
-  Status synchronize(std::chrono::milliseconds limit) override { return inner.synchronize(limit); }
+  DelayedWorld(World &inner, uint64_t seed) : WrappedWorld(inner), delays(seed, static_cast<uint64_t>(inner.rank())) {}
 
 private:
   Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t index) override;
 
-  World &inner;
   Delays delays;
 };
 

@@ -7,6 +7,7 @@
 #include "runtime/comm/nccl/flight.h"
 #include "runtime/comm/threads/run_threads.h"
 #include "test/lib/delays/start_on.h"
+#include "test/lib/delays/wrapped_world.h"
 
 #include <algorithm>
 #include <numeric>
@@ -152,18 +153,11 @@ private:
   std::unique_ptr<Group> inner;
 };
 
-class StagedWorld final : public World {
+class StagedWorld final : public WrappedWorld {
 public:
-  StagedWorld(Device device, World &inner) : device(device), inner(inner) {}
+  StagedWorld(Device device, World &inner) : WrappedWorld(inner), device(device) {}
 
-  int64_t rank() const override { return inner.rank(); }
-  int64_t size() const override { return inner.size(); }
-  std::chrono::milliseconds timeout() const override { return inner.timeout(); }
-  void abort(Status cause) override { inner.abort(std::move(cause)); }
-  Status failure() override { return inner.failure(); }
   World &host() override { return inner.host(); }
-  using World::synchronize;
-  Status synchronize(std::chrono::milliseconds limit) override { return inner.synchronize(limit); }
 
 private:
   Expected<std::unique_ptr<Group>> makeGroup(std::vector<int64_t> ranks, std::string name, int64_t) override {
@@ -172,7 +166,6 @@ private:
   }
 
   Device device;
-  World &inner;
 };
 
 } // namespace

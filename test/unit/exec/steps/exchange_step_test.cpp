@@ -8,6 +8,7 @@
 #include "runtime/tensor/memory.h"
 #include "runtime/tensor/torch/dtype.h"
 #include "test/lib/delays/start_on.h"
+#include "test/lib/delays/wrapped_world.h"
 #include "test/unit/exec/steps/exchange_program.h"
 
 #include <algorithm>
@@ -178,18 +179,9 @@ struct SentBytes {
 using SentByRank = std::map<int64_t, SentBytes>;
 
 /// Counts what a rank sends over the communicator dp of a world. Thread safe.
-class SentBytesWorld final : public World {
+class SentBytesWorld final : public WrappedWorld {
 public:
-  SentBytesWorld(World &inner, SentByRank &all, std::mutex &mutex) : inner(inner), all(all), mutex(mutex) {}
-
-  int64_t rank() const override { return inner.rank(); }
-  int64_t size() const override { return inner.size(); }
-  std::chrono::milliseconds timeout() const override { return inner.timeout(); }
-  void abort(Status cause) override { inner.abort(std::move(cause)); }
-  Status failure() override { return inner.failure(); }
-  World &host() override { return &inner.host() == &inner ? *this : inner.host(); }
-  using World::synchronize;
-  Status synchronize(std::chrono::milliseconds limit) override { return inner.synchronize(limit); }
+  SentBytesWorld(World &inner, SentByRank &all, std::mutex &mutex) : WrappedWorld(inner), all(all), mutex(mutex) {}
 
 private:
   class CountedGroup final : public Group {
@@ -229,7 +221,6 @@ private:
       sent.others += bytes;
   }
 
-  World &inner;
   SentByRank &all;
   std::mutex &mutex;
 };

@@ -204,10 +204,20 @@ static LogicalResult verifyOnDevice(Operation *op, ValueRange tensors) {
   return success();
 }
 
+/// True if a rank has the same rows of experts of both, perhaps with other features.
+static bool haveSameRows(ShardedTensorType left, ShardedTensorType right) {
+  base::RoutedAttr routed = left.getRouted();
+  return routed && routed == right.getRouted() &&
+         left.getDims().take_front(routed.getDims()) == right.getDims().take_front(routed.getDims());
+}
+
 LogicalResult SliceOp::verify() {
   if (failed(verifyOnDevice(*this, getInput())))
     return failure();
-  return verifySameTensor(*this, getInput().getType(), getResult().getType());
+  ShardedTensorType from = getInput().getType(), to = getResult().getType();
+  if ((from.getRouted() || to.getRouted()) && !haveSameRows(from, to)) // C18
+    return emitOpError() << "takes " << to << " from " << from << ", which has other rows of experts";
+  return verifySameTensor(*this, from, to);
 }
 
 /// C2: a collective has exactly the dims that its kind needs, each less than the tensor's rank.
@@ -258,13 +268,15 @@ static LogicalResult verifyCoalesced(StartOp op, ArrayRef<ShardedTensorType> ten
 static base::RoutedAttr routedOf(ShardedTensorType type) { return type.getRouted(); }
 
 /// C16: an exchange turns rows of experts into arrivals or back, and has the numbers of rows. Ranks with the same rows
-/// may sum them.
+/// may sum them, or gather their features.
 static LogicalResult verifyExchange(StartOp op, ArrayRef<ShardedTensorType> before, ArrayRef<ShardedTensorType> after) {
   base::RoutedAttr from = routedOf(before.front()), to = routedOf(after.front());
   if (!from && !to && !op.getCounts())
     return success();
   if (op.getKind() == CollectiveKind::all_reduce && from == to && !op.getCounts() && before.size() == 1 &&
       !op.getTarget())
+    return success();
+  if (op.getKind() == CollectiveKind::all_gather && haveSameRows(before.front(), after.front()) && !op.getTarget())
     return success();
   using base::RoutedKind;
   auto isPair = [&](RoutedKind first, RoutedKind second) {
@@ -275,7 +287,8 @@ static LogicalResult verifyExchange(StartOp op, ArrayRef<ShardedTensorType> befo
       (!isPair(RoutedKind::rows, RoutedKind::arrivals) && !isPair(RoutedKind::arrivals, RoutedKind::rows)))
     return op.emitOpError() << stringifyCollectiveKind(op.getKind()) << " produces " << after.front() << " from "
                             << before.front()
-                            << ", must be an all_to_all between rows and arrivals, or a sum of one tensor of rows";
+                            << ", must be an all_to_all between rows and arrivals, or a sum or gather of one tensor of "
+                               "rows";
   auto counts = op.getCounts() ? dyn_cast<ShardedTensorType>(op.getCounts().getType()) : ShardedTensorType();
   if (!counts || !counts.getElementType().isInteger(64) || counts.getDims().size() != 2 || counts.getRouted() ||
       counts.getDims()[1].getExtent() != before.front().getDims()[0].getExtent())

@@ -247,7 +247,7 @@ bool ProgramVerifier::runs(Operation &step) const {
 }
 
 /// P26: how many rows a rank has of a routed value is known when the program runs, and only to this rank. Only an
-/// exchange (C16) moves them.
+/// exchange (C16) moves them. Ranks with the same rows sum and gather them; a slice has a part of their features (C18).
 static LogicalResult verifyRoutedStaysLocal(Operation &step) {
   auto isRouted = [](Type type) {
     if (auto token = dyn_cast<TokenType>(type))
@@ -256,7 +256,7 @@ static LogicalResult verifyRoutedStaysLocal(Operation &step) {
     return tensor && tensor.getRouted();
   };
   bool hasRouted = llvm::any_of(step.getOperandTypes(), isRouted) || llvm::any_of(step.getResultTypes(), isRouted);
-  if (hasRouted && !isa<ComputeOp, FreeOp, StartOp, WaitOp>(step))
+  if (hasRouted && !isa<ComputeOp, FreeOp, SliceOp, StartOp, WaitOp>(step))
     return step.emitOpError("moves, keeps or gives out a value that is routed to experts");
   return success();
 }

@@ -26,16 +26,25 @@ int64_t shardsOf(const artifact::Value &value, int64_t dim) {
   return shardCount(axesOf(value.dims()->Get(static_cast<flatbuffers::uoffset_t>(dim))->axes()));
 }
 
-/// The two values have the same global tensor, of which a rank knows before the run how many elements it holds.
-Status verifySameTensor(const artifact::Value &input, const artifact::Value &output) {
-  // Ranks would have to agree on numbers of rows before they send them.
-  if (input.routed() || output.routed())
-    return corrupted("a value that is routed to experts is moved");
+Status verifySameElements(const artifact::Value &input, const artifact::Value &output) {
   if (input.dtype() != output.dtype())
     return corrupted("dtype ", dtypeName(dtypeOf(input.dtype())), " becomes ", dtypeName(dtypeOf(output.dtype())));
   if (globalShapeOf(input) != globalShapeOf(output))
     return corrupted("the global shape changes");
   return Status();
+}
+
+/// The two values have the same global tensor, of which a rank knows before the run how many elements it holds.
+Status verifySameTensor(const artifact::Value &input, const artifact::Value &output) {
+  // Ranks would have to agree on numbers of rows before they send them.
+  if (input.routed() || output.routed())
+    return corrupted("a value that is routed to experts is moved");
+  return verifySameElements(input, output);
+}
+
+bool isRoutedAlike(const artifact::Value &left, const artifact::Value &right) {
+  return left.routed() && right.routed() && left.routed()->kind() == right.routed()->kind() &&
+         left.routed()->dims() == right.routed()->dims() && left.routed()->slots() == right.routed()->slots();
 }
 
 /// Dim `dim` of `split` has `groupSize` times as many shards as that of `whole`.
@@ -85,13 +94,29 @@ Status verifyPartial(const artifact::Value &input, const artifact::Value &output
 /// Ranks that differ in partial axes only have the same rows, and may sum them.
 Status verifySumOfRows(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output,
                        std::span<const AxisRef> group) {
-  if (!output.routed() || output.routed()->kind() != input.routed()->kind() || start.target() != -1 ||
-      output.routed()->dims() != input.routed()->dims() || output.routed()->slots() != input.routed()->slots() ||
-      input.dtype() != output.dtype() || globalShapeOf(input) != globalShapeOf(output))
-    return corrupted("a sum of rows of experts changes the tensor, or has a target");
+  if (!isRoutedAlike(input, output) || start.target() != -1)
+    return corrupted("a sum of rows of experts changes what a rank stores, or has a target");
+  MESHPLAN_RETURN_IF_ERROR(verifySameElements(input, output));
   MESHPLAN_RETURN_IF_ERROR(verifyReduction(start, input));
   MESHPLAN_RETURN_IF_ERROR(verifyPartial(input, output, group));
   return verifyDimsAlike(input, output);
+}
+
+/// Both values have all rows of the rank, perhaps with different features.
+Status verifySameRows(const artifact::Value &input, const artifact::Value &output) {
+  if (!isRows(input) || !isRoutedAlike(input, output))
+    return corrupted("rows of experts become a value that is stored in another way");
+  for (int32_t dim = 0; dim < input.routed()->dims(); ++dim)
+    if (!isDividedAlike(*input.dims()->Get(dim), *output.dims()->Get(dim)))
+      return corrupted("rows of experts change along dim ", dim, ", which is not one of their features");
+  return Status();
+}
+
+/// Ranks that differ in features only have the same rows. They are copied to their features where they arrive.
+Status verifyGatherOfRows(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output) {
+  MESHPLAN_RETURN_IF_ERROR(verifySameRows(input, output));
+  MESHPLAN_RETURN_IF_ERROR(verifySameElements(input, output));
+  return start.target() == -1 ? Status() : corrupted("rows of experts are gathered into a target");
 }
 
 /// Removes an axis from the minor end of others, or from the last of them, of which it may be a digit.
@@ -177,7 +202,10 @@ Status verifyStart(const artifact::Start &start, const artifact::Value &input, c
     return verifyExchange(start, input, output, group);
   if (isRows(input) && kind == CollectiveKind::all_reduce)
     return verifySumOfRows(start, input, output, group);
-  MESHPLAN_RETURN_IF_ERROR(verifySameTensor(input, output));
+  if (isRows(input) && kind == CollectiveKind::all_gather)
+    MESHPLAN_RETURN_IF_ERROR(verifyGatherOfRows(start, input, output));
+  else
+    MESHPLAN_RETURN_IF_ERROR(verifySameTensor(input, output));
   bool reduces = kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter;
   if (reduces)
     MESHPLAN_RETURN_IF_ERROR(verifyReduction(start, input));
@@ -229,7 +257,9 @@ static Status verifyFlatSlice(const artifact::Value &input, const artifact::Valu
 }
 
 Status verifySlice(const artifact::Value &input, const artifact::Value &output) {
-  MESHPLAN_RETURN_IF_ERROR(verifySameTensor(input, output));
+  MESHPLAN_RETURN_IF_ERROR(verifySameElements(input, output));
+  if (input.routed() || output.routed())
+    MESHPLAN_RETURN_IF_ERROR(verifySameRows(input, output));
   if (isFlat(input) || isFlat(output))
     MESHPLAN_RETURN_IF_ERROR(verifyFlatSlice(input, output));
   for (int64_t i = 0; i < static_cast<int64_t>(input.dims()->size()); ++i)

@@ -95,6 +95,8 @@ private:
     if (action.counts() != -1)
       return started(makeExchange(view, instruction, *groups[action.communicator()]), action.sequence());
     MESHPLAN_ASSIGN_OR_RETURN(auto own, piecesFor(action.output()));
+    if (isRows(view.value(action.output())) && action.kind() == artifact::CollectiveKind::all_gather)
+      return started(makeRowGather(view, instruction, *own, *groups[action.communicator()]), action.sequence());
     MESHPLAN_ASSIGN_OR_RETURN(auto step, prepareStart(view, instruction, std::move(own),
                                                       copied.contains(action.input()), *groups[action.communicator()]));
     return started(std::move(step), action.sequence());

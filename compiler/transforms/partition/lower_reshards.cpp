@@ -49,9 +49,9 @@ struct LowerReshardsPass : meshplan::impl::LowerReshardsBase<LowerReshardsPass> 
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
     getOperation().walk([&](ReshardOp reshard) {
-      // Exchanges of rows have a pass of their own, plan-lower-exchanges.
+      // Exchanges of rows, which divide other experts, have a pass of their own, plan-lower-exchanges.
       ShardingAttr from = getSharding(reshard.getInput()), to = getSharding(reshard.getResult());
-      if (from.getRouted() && from.getDims() != to.getDims())
+      if (from.getRouted() && from.getDims().front() != to.getDims().front())
         return;
       OpBuilder builder(reshard);
       Value value = reshard.getInput();

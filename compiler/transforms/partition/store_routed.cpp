@@ -7,6 +7,7 @@
 #include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/sharding/dataflow/routed_values.h"
 #include "compiler/sharding/layout_text.h"
+#include "compiler/sharding/reshard.h"
 #include "compiler/transforms/partition/passes.h"
 
 namespace meshplan {
@@ -35,7 +36,7 @@ struct StoreRoutedPass : meshplan::impl::StoreRoutedBase<StoreRoutedPass> {
   static LogicalResult mark(Operation *op, const RoutedValues &routed) {
     for (Value result : op->getResults())
       if (base::RoutedAttr kind = routed.get(result)) {
-        if (!isa<CallOp>(op) && !isExchange(op, kind) && !isSum(op))
+        if (!isa<CallOp>(op) && !isExchange(op, kind) && !isOfFeatures(op, kind))
           return refuseMoving(op);
         result.setType(withSharding(result.getType(), getSharding(result).withRouted(kind)));
       }
@@ -62,12 +63,17 @@ struct StoreRoutedPass : meshplan::impl::StoreRoutedBase<StoreRoutedPass> {
     return arrivals && arrivals->withRouted({}) == after.withRouted({});
   }
 
-  /// True for a sum over ranks, which have the same experts and tokens, and so the same rows.
-  static bool isSum(Operation *op) {
+  /// True if only features change, and addends become sums. The ranks of such a collective have the same experts and
+  /// tokens, and so the same rows.
+  static bool isOfFeatures(Operation *op, base::RoutedAttr routed) {
     ShardingAttr from = getSharding(op->getOperand(0)), to = getSharding(op->getResult(0));
-    return isa<ReshardOp>(op) && from.getDims() == to.getDims() &&
-           llvm::all_of(to.getPartialAxes(),
-                        [&](AxisRefAttr axis) { return llvm::is_contained(from.getPartialAxes(), axis); });
+    if (!isa<ReshardOp>(op) || from.getDims().take_front(routed.getDims()) != to.getDims().take_front(routed.getDims()))
+      return false;
+    return llvm::all_of(planReshard(typeOf(op->getOperand(0)), to.withRouted(routed), getMesh(op)),
+                        [](const ReshardStep &step) {
+                          return !step.kind || *step.kind == base::CollectiveKind::all_reduce ||
+                                 *step.kind == base::CollectiveKind::all_gather;
+                        });
   }
 
   /// Ranks do not know how many rows the others have.

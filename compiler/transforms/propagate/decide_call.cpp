@@ -93,10 +93,11 @@ void CallDecider::collect() {
     for (auto [factor, division] : llvm::enumerate(projection.factors))
       if (!closed[factor])
         offer(factor, division, operand);
-    if (llvm::is_contained(problem.fixed, operand))
-      for (ArrayRef<unsigned> dim : problem.rule.operands[operand].dims)
-        for (unsigned factor : dim)
-          closed[factor] = true;
+    for (auto [fixed, dims] : problem.fixed)
+      if (fixed == operand)
+        for (ArrayRef<unsigned> dim : ArrayRef(problem.rule.operands[operand].dims).take_front(dims))
+          for (unsigned factor : dim)
+            closed[factor] = true;
   }
 }
 

@@ -48,8 +48,9 @@ struct CallProblem {
   llvm::SmallVector<unsigned> order;
   /// Axes of factors that are decided before any operand is read: empty, or one for each factor.
   FactorDivisions given = {};
-  /// Operands that cannot be resharded. No other operand divides their factors.
-  llvm::SmallVector<unsigned> fixed = {};
+  /// Operands whose first dims cannot be resharded, and the number of these dims. No other operand divides their
+  /// factors.
+  llvm::SmallVector<std::pair<unsigned, int64_t>> fixed = {};
 };
 
 /// Decides a call. Partial operands stay partial; the caller must have reduced those that the call does not accept.

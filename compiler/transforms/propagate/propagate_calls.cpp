@@ -55,7 +55,8 @@ LogicalResult Propagation::visitCall(CallOp call) {
   reducePartialOperands(call, rule, linearity);
   if (runsFlat(call))
     return decideFlat(call), success();
-  gatherFeatures(call);
+  if (call.getTarget() == "meshplan.dispatch")
+    layOutTokens(call);
   CallProblem problem = makeProblem(call, rule);
   if (call.getTarget() == "meshplan.route")
     visitRoute(call, rule, problem);
@@ -139,8 +140,9 @@ bool Propagation::standsForOthers(CallOp call, unsigned index, const FactorRule 
 CallProblem Propagation::makeProblem(CallOp call, const FactorRule &rule) {
   CallProblem problem{rule, mesh, {}, {}};
   for (Value operand : call.getOperands()) {
-    if (routed.get(operand))
-      problem.fixed.push_back(problem.operands.size());
+    // Rows stay on the ranks of their experts and tokens. Of their features a rank may take a part.
+    if (base::RoutedAttr rows = routed.get(operand))
+      problem.fixed.emplace_back(problem.operands.size(), rows.getDims());
     problem.order.push_back(problem.operands.size());
     problem.operands.push_back(getSharding(operand));
   }

@@ -6,7 +6,9 @@
 // every operator takes it from there: tables and rows precede all other operands.
 //
 // - An axis that divides a dim of a weight other than its experts needs all tokens
-//   on each of its ranks: tokens are gathered over it.
+//   on each of its ranks: tokens are gathered over it. Tokens have the features
+//   that the first weight contracts, so that no features of rows are gathered;
+//   where a later weight has only a part of them, a rank takes this part.
 // - An axis that divides experts and not tokens: each rank computes the rows of its
 //   experts, and the tokens that `combine` gives are addends over it.
 // - An axis that divides experts and tokens: rows are exchanged. The table, and the
@@ -137,16 +139,42 @@ std::optional<Cause> Propagation::causeOfRows(CallOp call) {
   return found == routeCauses.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Propagation::gatherFeatures(CallOp call) {
-  std::optional<Cause> cause = causeOfRows(call);
-  if (call.getTarget() != "meshplan.dispatch" || !cause)
+/// The axes of the dim that the product of a dispatched row and the weight of its expert contracts; none where the
+/// weight has it whole. Between the two are calls on each element alone, such as the product with a gate.
+static ArrayRef<AxisRefAttr> contractedAxes(CallOp dispatch) {
+  SmallVector<Value> rows{dispatch.getResult(0)};
+  for (size_t next = 0; next < rows.size(); ++next)
+    for (Operation *user : rows[next].getUsers()) {
+      auto call = dyn_cast<CallOp>(user);
+      CallView view = call ? CallView::of(call) : CallView();
+      bool isProduct = call && view.target.starts_with("meshplan.grouped_linear");
+      if (isProduct && view.getOperand("rows") && view.getOperand("weight")) {
+        BlockArgument weight = sourceArgument(call.getOperand(*view.getOperand("weight")));
+        int64_t dim = view.getBool("transposed", false) ? 1 : 2;
+        if (ShardingAttr sharding = weight ? getSharding(weight) : ShardingAttr())
+          return sharding.getDims()[dim].getAxes();
+      } else if (call && call.getNumResults() == 1 && shapeOf(call.getResult(0)) == shapeOf(rows[next])) {
+        rows.push_back(call.getResult(0));
+      }
+    }
+  return {};
+}
+
+void Propagation::layOutTokens(CallOp dispatch) {
+  unsigned self = *CallView::of(dispatch).getOperand("self");
+  Value tokens = dispatch.getOperand(self);
+  ArrayRef<AxisRefAttr> axes = contractedAxes(dispatch);
+  int64_t last = rankOf(tokens) - 1, extent = shapeOf(tokens).back();
+  ShardingAttr wanted = without(typeOf(tokens), axes, mesh);
+  wanted = wanted.withDim(last, divideDim(extent, axes, mesh, blocks.get(tokens, last)));
+  if (wanted == getSharding(tokens))
     return;
-  OpOperand &tokens = call->getOpOperand(*CallView::of(call).getOperand("self"));
-  ShardingAttr sharding = getSharding(tokens.get());
-  if (sharding.getDims().back().getAxes().empty())
-    return;
-  DimShardingAttr whole = divideDim(shapeOf(tokens.get()).back(), {}, mesh);
-  tokens.set(layouts.obtain(tokens.get(), sharding.withDim(sharding.getRank() - 1, whole), call, *cause));
+  std::optional<Cause> cause = causeOfRows(dispatch);
+  if (!cause && movesData(getSharding(tokens), wanted)) {
+    reportUnstated(dispatch, self, wanted);
+    cause = causingStatement(tokens, wanted);
+  }
+  dispatch.setOperand(self, layouts.obtain(tokens, wanted, dispatch, cause.value_or(Cause{dispatch.getLoc(), {}})));
 }
 
 void Propagation::sendToExperts(CallOp call) {

@@ -96,9 +96,10 @@ void Propagation::visitMatch(MatchOp match) {
   ShardingAttr from = getSharding(gradient), to = getSharding(match.getValue()).withoutPartial();
   if (std::optional<ArrayAttr> flat = match.getFlat())
     to = to.withFlat(toAxes(*flat));
-  // Gradients of rows stay addends, as rows do (isPartialShared).
-  if (routed.get(match.getValue()) && without(typeOf(match.getValue()), from.getPartialAxes(), mesh) == to)
-    to = to.withPartial(from.getReduction(), from.getPartialAxes());
+  // Gradients of rows stay addends, as rows do (isPartialShared), or parts of the features.
+  if (base::RoutedAttr rows = routed.get(match.getValue());
+      rows && from.getDims().take_front(rows.getDims()) == to.getDims().take_front(rows.getDims()))
+    to = from;
   // The cause of the reshard: the statement that divides the value, over whose axes ranks have addends, or that shards
   // the storage.
   std::optional<Cause> cause =

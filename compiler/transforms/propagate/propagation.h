@@ -145,8 +145,8 @@ private:
   void visitRoute(plan::CallOp route, const FactorRule &rule, CallProblem &problem);
   /// Sends what a call gives to the ranks of its experts, if the rows of its route are exchanged.
   void sendToExperts(plan::CallOp call);
-  /// Tokens become rows with all features, since rows are not gathered.
-  void gatherFeatures(plan::CallOp call);
+  /// Gives tokens the features that the weights need which their rows meet first, since rows are not gathered.
+  void layOutTokens(plan::CallOp dispatch);
   /// The statement that says where the rows and tokens of a call have to be that reads a table; nothing for other
   /// calls.
   std::optional<Cause> causeOfRows(plan::CallOp call);

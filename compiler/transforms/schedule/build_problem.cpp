@@ -61,6 +61,7 @@ private:
     return stridesOnRank(value, rankClass, layouts, result.strides);
   }
   int64_t contiguousCopyBytes(Value value, unsigned rankClass);
+  ClassBytes workspaceOfRows(Operation *op);
 
   /// Orders an operation that overwrites a buffer after all earlier readers of its storage.
   void waitForReaders(unsigned index);
@@ -221,9 +222,24 @@ Packing Projector::packingOf(ArrayRef<Operation *> ops) {
     copies.packs |= ofClass.packs;
     copies.unpacks |= ofClass.unpacks;
   }
-  for (unsigned rankClass = 0; rankClass < layouts.rankClasses(); ++rankClass)
+  // Rows of experts are copied where they are sent (workspaceOfRows): only there is their number known.
+  bool isRouted = plan::getSharding(ops.front()->getOperand(0)).getRouted() != nullptr;
+  for (unsigned rankClass = 0; !isRouted && rankClass < layouts.rankClasses(); ++rankClass)
     copies.packs |= ops.size() == 1 && contiguousCopyBytes(ops.front()->getOperand(0), rankClass) > 0;
   return copies;
+}
+
+/// What a collective of rows of experts copies itself, since only there their number is known: rows that are not
+/// row-major, and those that arrive of other features. Empty for other collectives.
+ClassBytes Projector::workspaceOfRows(Operation *op) {
+  ClassBytes bytes;
+  bool isRouted = plan::getSharding(op->getOperand(0)).getRouted() != nullptr;
+  for (unsigned rankClass = 0; isRouted && rankClass < layouts.rankClasses(); ++rankClass) {
+    bytes.push_back(contiguousCopyBytes(op->getOperand(0), rankClass));
+    if (isa<plan::AllGatherOp>(op))
+      bytes.back() += layouts.get(op->getResult(0).getType()).bytes[rankClass];
+  }
+  return bytes;
 }
 
 /// A buffer with the elements of all these values.
@@ -299,6 +315,7 @@ void Projector::projectCollectives(ArrayRef<Operation *> ops) {
   }
   unsigned index = result.operations.size();
   scheduling::Operation &operation = addOperation(ops, plan::stepName(&first), sent);
+  operation.workspace = workspaceOfRows(&first);
   operation.lane = laneOf(communicator);
   operation.communicator = communicator;
   operation.blocking = plan::isBlocking(&first);

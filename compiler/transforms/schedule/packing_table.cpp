@@ -10,8 +10,8 @@ namespace meshplan {
 
 ClassPacking PackingTable::get(ArrayRef<Operation *> ops) {
   Operation *first = ops.front();
-  // Rows are in the order in which they are exchanged.
-  if (isa<plan::ExchangeOp>(first))
+  // Rows of experts are in the order in which they are exchanged, and are copied to their features where they arrive.
+  if (plan::getSharding(first->getOperand(0)).getRouted())
     return ClassPacking(layouts.rankClasses(), Packing());
   // Without a dim, tensors are flat or reduced whole, and may be coalesced.
   if (!plan::stepDim(first))

@@ -27,6 +27,10 @@ Expected<std::unique_ptr<StartStep>> prepareStart(const RankView &view, const ar
 /// The step of a Start with counts: an exchange of rows (exchange_step.cpp). `instruction` and `group` must outlive it.
 std::unique_ptr<StartStep> makeExchange(const RankView &view, const artifact::Instruction &instruction, Group &group);
 
+/// The step of a Start that gathers features of rows (row_gather_step.cpp). `instruction` and `group` must outlive it.
+std::unique_ptr<StartStep> makeRowGather(const RankView &view, const artifact::Instruction &instruction,
+                                         const Pieces &pieces, Group &group);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_RUNTIME_EXEC_STEPS_COLLECTIVE_STEP_H

@@ -14,18 +14,23 @@ namespace {
 
 class SliceStep final : public Step {
 public:
-  SliceStep(int input, int output, Overlap overlap, bool isCopied)
-      : input(input), output(output), overlap(std::move(overlap)), isCopied(isCopied) {}
+  /// `ofRows`: the overlap is that of the features of rows of experts, whose number is known when the step runs.
+  SliceStep(int input, int output, Overlap overlap, bool isCopied, bool ofRows)
+      : input(input), output(output), overlap(std::move(overlap)), isCopied(isCopied), ofRows(ofRows) {}
 
   Status run(std::span<Tensor> values) override {
-    MESHPLAN_ASSIGN_OR_RETURN(values[output], part(values[input]));
+    const Tensor &whole = values[input];
+    Overlap dims = overlap;
+    if (ofRows)
+      dims.dims.insert(dims.dims.begin(), {CommonRun{0, 0, whole.shape().front()}});
+    MESHPLAN_ASSIGN_OR_RETURN(values[output], part(whole, dims));
     return Status();
   }
 
   std::string name() const override { return "slice"; }
 
 private:
-  Expected<Tensor> part(Tensor tensor) const {
+  Expected<Tensor> part(Tensor tensor, const Overlap &overlap) const {
     // A view needs one range of each dim. Without elements there is none.
     bool isView = std::ranges::all_of(overlap.dims, [](const auto &runs) { return runs.size() == 1; });
     if (isCopied || !isView) {
@@ -42,7 +47,7 @@ private:
 
   int input, output;
   Overlap overlap;
-  bool isCopied;
+  bool isCopied, ofRows;
 };
 
 } // namespace
@@ -89,12 +94,22 @@ Expected<std::unique_ptr<Step>> meshplan::prepareSlice(const RankView &view, con
     return prepareFlatSlice(view, action);
   // Example: mesh dp=2, tp=3, and rows of [6, 4] that are replicated are sliced over tp. Rank (d, 1) holds rows 0-5 and
   // needs rows 2-3: one run with source 2, target 0 and size 2.
-  Overlap overlap = overlapOf(view.ranges(action.input()), view.ranges(action.output()));
-  if (overlap.shape() != view.shape(action.output()))
+  SliceRanges whole = view.ranges(action.input()), part = view.ranges(action.output());
+  std::vector<int64_t> shape = view.shape(action.output());
+  bool ofRows = isRows(view.value(action.output()));
+  if (ofRows) {
+    // One dim is stored instead of those of experts and tokens.
+    auto dims = view.value(action.output()).routed()->dims();
+    whole.erase(whole.begin(), whole.begin() + dims);
+    part.erase(part.begin(), part.begin() + dims);
+    shape.erase(shape.begin());
+  }
+  Overlap overlap = overlapOf(whole, part);
+  if (overlap.shape() != shape)
     return Status(StatusCode::corrupted,
                   instructionContext(view, "slice", instruction) + ": the rank does not hold the whole slice");
   bool isCopied =
       sliceIsCopied(dimShardingsOf(view.value(action.input())), dimShardingsOf(view.value(action.output())));
   return std::unique_ptr<Step>(
-      std::make_unique<SliceStep>(action.input(), action.output(), std::move(overlap), isCopied));
+      std::make_unique<SliceStep>(action.input(), action.output(), std::move(overlap), isCopied, ofRows));
 }

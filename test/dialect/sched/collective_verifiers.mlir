@@ -1050,7 +1050,7 @@ sched.communicator @dp over [#sched.axis<0:(1)2>]
 sched.program @p {
   %n = sched.input "n" : <[2, 8], i64>
   %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
-  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals, or a sum of one tensor of rows}}
+  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals, or a sum or gather of one tensor of rows}}
   %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>> by %n : !sched.tensor<[2, 8], i64>
 }
 
@@ -1062,7 +1062,7 @@ sched.communicator @dp over [#sched.axis<0:(1)2>]
 sched.program @p {
   %n = sched.input "n" : <[2, 8], i64>
   %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
-  // expected-error@+1 {{'sched.start' op permute produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals, or a sum of one tensor of rows}}
+  // expected-error@+1 {{'sched.start' op permute produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals, or a sum or gather of one tensor of rows}}
   %t = sched.start permute %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> by %n : !sched.tensor<[2, 8], i64>
 }
 
@@ -1074,7 +1074,7 @@ sched.communicator @dp over [#sched.axis<0:(1)2>]
 sched.program @p {
   %n = sched.input "n" : <[2, 8], i64>
   %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32>
-  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32>', must be an all_to_all between rows and arrivals, or a sum of one tensor of rows}}
+  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32>', must be an all_to_all between rows and arrivals, or a sum or gather of one tensor of rows}}
   %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32>> by %n : !sched.tensor<[2, 8], i64>
 }
 
@@ -1086,7 +1086,7 @@ sched.communicator @dp over [#sched.axis<0:(1)2>]
 sched.program @p {
   %n = sched.input "n" : <[2, 8], i64>
   %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
-  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 3>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals, or a sum of one tensor of rows}}
+  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 3>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals, or a sum or gather of one tensor of rows}}
   %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 3>>> by %n : !sched.tensor<[2, 8], i64>
 }
 
@@ -1098,7 +1098,7 @@ sched.communicator @dp over [#sched.axis<0:(1)2>]
 sched.program @p {
   %n = sched.input "n" : <[2, 8], i64>
   %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
-  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 3, slots = 2>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals, or a sum of one tensor of rows}}
+  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 3, slots = 2>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals, or a sum or gather of one tensor of rows}}
   %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 3, slots = 2>>> by %n : !sched.tensor<[2, 8], i64>
 }
 
@@ -1110,7 +1110,7 @@ sched.communicator @dp over [#sched.axis<0:(1)2>]
 sched.program @p {
   %n = sched.input "n" : <[2, 8], i64>
   %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
-  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals, or a sum of one tensor of rows}}
+  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals, or a sum or gather of one tensor of rows}}
   %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32>> by %n : !sched.tensor<[2, 8], i64>
 }
 
@@ -1135,7 +1135,7 @@ sched.program @p {
   %n = sched.input "n" : <[2, 8], i64>
   %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
   %y = sched.compute "aten.op"() {} : () -> !sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>
-  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals, or a sum of one tensor of rows}}
+  // expected-error@+1 {{'sched.start' op all_to_all produces '!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>' from '!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals, or a sum or gather of one tensor of rows}}
   %t = sched.start all_to_all %x over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> into %y : !sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>> by %n : !sched.tensor<[2, 8], i64>
 }
 
@@ -1209,4 +1209,38 @@ sched.program @p {
   %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
   // expected-error@+1 {{'sched.start' op all_to_all has no `dim`}}
   %t = sched.start all_to_all %x dim 0 over @dp sequence 0 : !sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8 over {0:(1)2}, 4, 6], f32, routed = #base.routed<arrivals, dims = 2, slots = 2>>> by %n : !sched.tensor<[2, 8], i64>
+}
+
+// -----
+
+// C18: a slice has other experts
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.program @p {
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  %s = sched.slice %x : <[8, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <[8, 12, 6 over {0:(1)2}], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.slice' op takes '!sched.tensor<[8 over {0:(1)2}, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>' from '!sched.tensor<[8, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', which has other rows of experts}}
+  %t = sched.slice %x : <[8, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <[8 over {0:(1)2}, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+}
+
+// -----
+
+// C18: a slice is stored in another way
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.program @p {
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.slice' op takes '!sched.tensor<[8, 12, 6 over {0:(1)2}], f32>' from}}
+  %s = sched.slice %x : <[8, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <[8, 12, 6 over {0:(1)2}], f32>
+}
+
+// -----
+
+// C16: features are gathered, and experts are not
+sched.mesh [#base.mesh_axis<"dp" = 2>]
+sched.communicator @dp over [#sched.axis<0:(1)2>]
+sched.program @p {
+  %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 12, 6 over {0:(1)2}], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  %t = sched.start all_gather %x dim 2 over @dp sequence 0 : !sched.tensor<[8, 12, 6 over {0:(1)2}], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>>
+  %y = sched.compute "aten.op"() {} : () -> !sched.tensor<[8 over {0:(1)2}, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.start' op all_gather produces '!sched.tensor<[8, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>' from '!sched.tensor<[8 over {0:(1)2}, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>', must be an all_to_all between rows and arrivals, or a sum or gather of one tensor of rows}}
+  %u = sched.start all_gather %y dim 0 over @dp sequence 1 : !sched.tensor<[8 over {0:(1)2}, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <!sched.tensor<[8, 12, 6], f32, routed = #base.routed<rows, dims = 2, slots = 2>>>
 }

@@ -1402,9 +1402,8 @@ sched.mesh [#base.mesh_axis<"dp" = 2>]
 sched.program @forward {
   %x = sched.compute "aten.op"() {} : () -> !sched.tensor<[8, 12], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
   // P26
-  // expected-error@+1 {{'sched.slice' op moves, keeps or gives out a value that is routed to experts}}
-  %s = sched.slice %x : <[8, 12], f32, routed = #base.routed<rows, dims = 2, slots = 2>> -> <[8, 12 over {0:(1)2}], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
-  sched.free %x, %s : !sched.tensor<[8, 12], f32, routed = #base.routed<rows, dims = 2, slots = 2>>, !sched.tensor<[8, 12 over {0:(1)2}], f32, routed = #base.routed<rows, dims = 2, slots = 2>>
+  // expected-error@+1 {{'sched.pack' op moves, keeps or gives out a value that is routed to experts}}
+  %s = sched.pack %x : !sched.packed<<[8, 12], f32, routed = #base.routed<rows, dims = 2, slots = 2>>>
 }
 
 // -----

@@ -43,20 +43,66 @@ func.func @dense(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}]>>) -> tensor<
 
 // -----
 
-// Rows do not move.
+// A rank takes a part of the features of its rows, and sums rows, of which the other ranks have as many.
+// CHECK-LABEL: func.func @features
+// CHECK: plan.reshard {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}], routed = #base.routed<rows, dims = 3, slots = 2>>>
+// CHECK: plan.reshard {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}], routed = #base.routed<rows, dims = 3, slots = 2>>>
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 !tokens = tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>>
 !pairs = tensor<8x4x6xi64, #plan.sharding<[{}, {}, {}]>>
 !rows = tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}]>>
-func.func @moved(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>> {
+!parts = tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
+!addends = tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}], partial = sum {"tp"}>>
+func.func @features(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>, %w: tensor<8x16x16xf32, #plan.sharding<[{}, {}, {"tp"}]>>) -> !tokens {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> (!pairs, !pairs)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (!tokens, !pairs) -> !rows
+  %1 = plan.reshard %0 : !rows -> !parts
+  %2 = plan.call "meshplan.grouped_linear"(%1, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (!parts, tensor<8x16x16xf32, #plan.sharding<[{}, {}, {"tp"}]>>, !pairs) -> !addends
+  %3 = plan.reshard %2 : !addends -> !rows
+  %4 = plan.call "meshplan.combine"(%3, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 16]}
+      : (!rows, !pairs) -> !tokens
+  return %4 : !tokens
+}
+
+// -----
+
+// Features are gathered as well, since the ranks have the same rows. A sum is not divided.
+// CHECK-LABEL: func.func @gathered
+// CHECK: plan.reshard {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}], routed = #base.routed<rows, dims = 3, slots = 2>>>
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+!tokens = tensor<4x6x16xf32, #plan.sharding<[{}, {}, {"tp"}]>>
+!pairs = tensor<8x4x6xi64, #plan.sharding<[{}, {}, {}]>>
+!rows = tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
+!whole = tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}]>>
+func.func @gathered(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> (!pairs, !pairs)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (!tokens, !pairs) -> !rows
+  %1 = plan.reshard %0 : !rows -> !whole
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 16]}
+      : (!whole, !pairs) -> tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>>
+  return %2 : tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>>
+}
+
+// -----
+
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+!tokens = tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
+!pairs = tensor<8x4x6xi64, #plan.sharding<[{}, {}, {}]>>
+!addends = tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}], partial = sum {"tp"}>>
+func.func @scattered(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>> {
   %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
       : (tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> (!pairs, !pairs)
   // expected-note @below {{the rows are computed here}}
   %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
-      : (!tokens, !pairs) -> !rows
-  // expected-error @below {{rows of tokens between the experts' layers would have to move between ranks, from [8, 4, 6, 16] to [8, 4, 6, 16 over tp]: ranks do not know how many rows the others have}}
+      : (!tokens, !pairs) -> !addends
+  // expected-error @below {{rows of tokens between the experts' layers would have to move between ranks, from [8, 4, 6, 16], partial over tp to [8, 4, 6, 16 over tp]: ranks do not know how many rows the others have}}
   // expected-note @below {{help: divide the experts' first weights by their output features (colwise) and their last ones by their input features (rowwise) over the same axis, or leave both whole}}
-  %1 = plan.reshard %0 : !rows -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
+  %1 = plan.reshard %0 : !addends -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
   return %1 : tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
 }
 

@@ -340,3 +340,115 @@ func.func @styled(
       : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
   return %2 : tensor<4x6x10xf32>
 }
+
+// -----
+
+// The features of tokens are gathered in front of weights that have all of them: rows are more, and are not gathered.
+// CHECK-LABEL: func.func @whole_weights
+// CHECK: %[[X:.*]] = plan.reshard %arg0{{.*}} -> tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>>
+// CHECK-NEXT: "meshplan.dispatch"(%[[X]]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @whole_weights(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<parameter>},
+    %v: tensor<8x16x10xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<parameter>}) -> tensor<4x6x16xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{}, {}, {"tp"}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "aten.silu.default"(%1) {self = #base.operand<0>} : (tensor<8x4x6x10xf32>) -> tensor<8x4x6x10xf32>
+  %3 = plan.call "meshplan.grouped_linear"(%2, %v, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x10xf32>, tensor<8x16x10xf32, #plan.sharding<[{}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %4 = plan.call "meshplan.combine"(%3, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 16]}
+      : (tensor<8x4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<4x6x16xf32>
+  return %4 : tensor<4x6x16xf32>
+}
+
+
+// -----
+
+// A rank takes the features of tokens that its part of the first weight contracts, and the rows are summed.
+// CHECK-LABEL: func.func @first_by_inputs
+// CHECK: %[[X:.*]] = plan.reshard %arg0{{.*}} -> tensor<4x6x16xf32, #plan.sharding<[{}, {}, {"tp"}]>>
+// CHECK-NEXT: "meshplan.dispatch"(%[[X]]
+// CHECK-NEXT: %[[L:.*]] = plan.call "meshplan.grouped_linear"{{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {}, {}, {}], partial = sum {"tp"}>>
+// CHECK-NEXT: %[[S:.*]] = plan.reshard %[[L]]{{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {}, {}, {}]>>
+// CHECK-NEXT: "aten.silu.default"(%[[S]])
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @first_by_inputs(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.style = "a style"},
+    %v: tensor<8x16x10xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<parameter>}) -> tensor<4x6x16xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{}, {}, {"tp"}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "aten.silu.default"(%1) {self = #base.operand<0>} : (tensor<8x4x6x10xf32>) -> tensor<8x4x6x10xf32>
+  %3 = plan.call "meshplan.grouped_linear"(%2, %v, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x10xf32>, tensor<8x16x10xf32, #plan.sharding<[{}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %4 = plan.call "meshplan.combine"(%3, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 16]}
+      : (tensor<8x4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<4x6x16xf32>
+  return %4 : tensor<4x6x16xf32>
+}
+
+
+// -----
+
+// A rank takes the features of rows that its part of the last weight contracts.
+// CHECK-LABEL: func.func @last_by_inputs
+// CHECK: %[[R:.*]] = plan.call "aten.silu.default"{{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {}, {}, {}]>>
+// CHECK-NEXT: %[[P:.*]] = plan.reshard %[[R]]{{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
+// CHECK-NEXT: "meshplan.grouped_linear"(%[[P]]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @last_by_inputs(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<parameter>},
+    %v: tensor<8x16x10xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.style = "a style"}) -> tensor<4x6x16xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "aten.silu.default"(%1) {self = #base.operand<0>} : (tensor<8x4x6x10xf32>) -> tensor<8x4x6x10xf32>
+  %3 = plan.call "meshplan.grouped_linear"(%2, %v, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x10xf32>, tensor<8x16x10xf32, #plan.sharding<[{}, {}, {"tp"}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %4 = plan.call "meshplan.combine"(%3, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 16]}
+      : (tensor<8x4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<4x6x16xf32>
+  return %4 : tensor<4x6x16xf32>
+}
+
+
+// -----
+
+// A rank takes the part of the last weight that its features of rows meet.
+// CHECK-LABEL: func.func @first_by_outputs
+// CHECK: %[[R:.*]] = plan.call "aten.silu.default"{{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
+// CHECK-NEXT: %[[V:.*]] = plan.reshard %arg3{{.*}} -> tensor<8x16x10xf32, #plan.sharding<[{}, {}, {"tp"}]>>
+// CHECK-NEXT: "meshplan.grouped_linear"(%[[R]], %[[V]]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+func.func @first_by_outputs(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "a style"},
+    %v: tensor<8x16x10xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<parameter>}) -> tensor<4x6x16xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{}, {"tp"}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "aten.silu.default"(%1) {self = #base.operand<0>} : (tensor<8x4x6x10xf32>) -> tensor<8x4x6x10xf32>
+  %3 = plan.call "meshplan.grouped_linear"(%2, %v, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x10xf32>, tensor<8x16x10xf32, #plan.sharding<[{}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %4 = plan.call "meshplan.combine"(%3, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 16]}
+      : (tensor<8x4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<4x6x16xf32>
+  return %4 : tensor<4x6x16xf32>
+}

@@ -100,3 +100,37 @@ func.func @forward(%x: !tokens {plan.kind = #plan.kind<input>, plan.names = ["x"
       : (!products, !table) -> !sums
   return %4 : !sums
 }
+
+// -----
+
+// Rows that are summed are copied where the sum starts if they are not row-major, not by an operation of their own: only
+// there is their number known. The copy, 48 rows of 8 floats, counts until the sum has ended.
+// CHECK-LABEL: sched.program @halves
+// CHECK-SAME: <what = "workspace of all_reduce of aten.chunk.default", module = "mlp", count = 1, bytes = 1536>
+// CHECK-NOT: sched.pack
+// CHECK: sched.start all_reduce
+// CHECK-NOT: sched.unpack
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+!tokens = tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}]>>
+!halves = tensor<4x6x8xf32, #plan.sharding<[{}, {}, {}]>>
+!table = tensor<8x4x6xi64, #plan.sharding<[{}, {}, {}], routed = #base.routed<rows, dims = 3, slots = 2>>>
+!counts = tensor<8x4x6xi64, #plan.sharding<[{}, {}, {}], routed = #base.routed<counts, dims = 3, slots = 2>>>
+!rows = tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}], routed = #base.routed<rows, dims = 3, slots = 2>>>
+!addends = tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}], partial = sum {"tp"}, routed = #base.routed<rows, dims = 3, slots = 2>>>
+!half = tensor<8x4x6x8xf32, #plan.sharding<[{}, {}, {}, {}], partial = sum {"tp"}, routed = #base.routed<rows, dims = 3, slots = 2>>>
+!sums = tensor<8x4x6x8xf32, #plan.sharding<[{}, {}, {}, {}], routed = #base.routed<rows, dims = 3, slots = 2>>>
+!weight = tensor<8x16x16xf32, #plan.sharding<[{}, {}, {"tp"}]>>
+func.func @halves(%x: tensor<4x6x16xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<input>, plan.names = ["x"]}, %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %w: !weight {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true}) -> (!halves {plan.name = "y"}) {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> (!table, !counts)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x6x16xf32, #plan.sharding<[{}, {}, {"tp"}]>>, !table) -> !rows
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (!rows, !weight, !counts) -> !addends
+  %2:2 = plan.call "aten.chunk.default"(%1) {self = #base.operand<0>, chunks = 2 : i64, dim = 1 : i64} in "mlp" : (!addends) -> (!half, !half)
+  %3 = plan.all_reduce %2#0 [#plan.axis<"tp">] because "rowwise tp" : !half -> !sums
+  %4 = plan.call "meshplan.combine"(%3, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 8]} in "mlp"
+      : (!sums, !table) -> !halves
+  return %4 : !halves
+}

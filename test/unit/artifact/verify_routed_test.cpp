@@ -83,10 +83,16 @@ const RoutedCase cases[] = {
      "inputs[0]: value 2 is routed to experts, and no instruction makes it"},
     {"Collective",
      [](ScheduleT &s, artifact::ValueT &) { valueOf(s, product).routed = routed(artifact::RoutedKind::rows, 2, 2); },
-     "instructions[1]: a sum of rows of experts changes the tensor, or has a target"},
+     "instructions[1]: a sum of rows of experts changes what a rank stores, or has a target"},
     {"Slice",
      [](ScheduleT &s, artifact::ValueT &) { valueOf(s, part).routed = routed(artifact::RoutedKind::rows, 2, 2); },
-     "instructions[4]: a value that is routed to experts is moved"},
+     "instructions[4]: rows of experts become a value that is stored in another way"},
+    {"SliceOfRows",
+     [](ScheduleT &s, artifact::ValueT &) {
+       for (auto index : {product, sum, part})
+         valueOf(s, index).routed = routed(artifact::RoutedKind::rows, 2, 2);
+     },
+     "instructions[4]: rows of experts change along dim 1, which is not one of their features"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Cases, WrongRouted, testing::ValuesIn(cases),

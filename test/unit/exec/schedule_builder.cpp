@@ -194,7 +194,9 @@ void ScheduleBuilder::collective(Kind kind, std::vector<std::string> axes, int i
                                  int fromDim) {
   int split = kind == Kind::reduce_scatter || kind == Kind::all_to_all ? dim : -1;
   int grown = kind == Kind::all_to_all ? fromDim : kind == Kind::all_gather ? dim : -1;
-  bool packs = isInner(*program().values[input], split), unpacks = isInner(*program().values[output], grown);
+  bool isPacked = !program().values[input]->routed;
+  bool packs = isPacked && isInner(*program().values[input], split);
+  bool unpacks = isPacked && isInner(*program().values[output], grown);
   artifact::StartT start =
       startOf(kind, axes, input, packs ? pack({input}) : input, unpacks ? packed({output}) : output);
   start.dim = dim;

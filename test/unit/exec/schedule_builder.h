@@ -48,7 +48,7 @@ public:
 
   /// Adds instructions; the caller creates the value of a result first.
   void compute(std::string target, std::vector<artifact::ArgT> args, std::vector<int> outputs);
-  /// Start and Wait over the axes; packs and unpacks along an inner dim or one with parts.
+  /// Start and Wait over the axes; packs and unpacks along an inner dim or one with parts, but not rows of experts.
   void collective(Kind kind, std::vector<std::string> axes, int input, int output, int dim = -1, int fromDim = -1);
   /// Start and Wait of an exchange of rows by their numbers.
   void exchange(std::vector<std::string> axes, int input, int output, int counts);

@@ -54,8 +54,8 @@ protected:
   }
 
   FactorRule rule;
-  FactorDivisions given;       ///< of the next problem
-  SmallVector<unsigned> fixed; ///< of the next problem
+  FactorDivisions given;                           ///< of the next problem
+  SmallVector<std::pair<unsigned, int64_t>> fixed; ///< of the next problem
 };
 
 constexpr char binary[] = "{self = #base.operand<0>, other = #base.operand<1>}";
@@ -75,7 +75,7 @@ TEST_F(DecideCall, NothingDividesTheFactorsOfAFixedOperand) {
       "(tensor<8x4xf32, #plan.sharding<[{}, {}]>>, tensor<8x4xf32, #plan.sharding<[{\"dp\"}, {}]>>) "
       "-> tensor<8x4xf32>";
   EXPECT_EQ(decide("aten.add.Tensor", binary, types), R"([{"dp"}, {}], [{"dp"}, {}] -> [{"dp"}, {}])");
-  fixed = {0};
+  fixed = {{0, 2}};
   EXPECT_EQ(decide("aten.add.Tensor", binary, types), "[{}, {}], [{}, {}] -> [{}, {}]");
 }
 

@@ -25,10 +25,18 @@ class Weights(nn.Module):
         self.shift = nn.Parameter(torch.randn(count, features) / 4) if bias else None
 
     def layouts(self) -> dict[str, dict[str, str]]:
-        """How a plan may divide them: along which dim each, with parts where it has several."""
+        """How a plan may divide them: along which dim each, with parts where it has several. `outside`: the features of
+        tokens, which the first weight contracts and the last one makes.
+        """
         whole = {} if self.shift is None else {"shift": ""}
         features = {"up": "1 parts 2" if self.halves else "1", "down": "2"} | whole
-        return {"experts": {"up": "0", "down": "0"} | dict.fromkeys(whole, "0"), "features": features}
+        return {
+            "experts": {"up": "0", "down": "0"} | dict.fromkeys(whole, "0"),
+            "features": features,
+            "first": features | {"down": ""},
+            "last": features | {"up": ""},
+            "outside": {"up": "2", "down": "1"} | whole,
+        }
 
 
 class Mixture(Layer):
@@ -49,6 +57,7 @@ class Mixture(Layer):
         self.weights = Weights(self.count, features, inner, choices.flag(), bias)
         self.activation = choices.pick((nn.functional.silu, nn.functional.gelu, torch.tanh))
         self.flat = choices.flag()  # rows before the router, as most models have them
+        self.router.takes_rows = self.flat
 
     def gates(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Of each token and slot, and the numbers of the experts."""

@@ -146,11 +146,14 @@ class PlanDraw:
         return f"{style} {text(axes)} {parts}".strip()
 
     def experts(self, module: Weights) -> str:
-        """Experts divided as wholes, or the features inside each; some plans leave them whole."""
-        kind = self.generator.choice(("experts", "experts", "features", "features", "whole"))
+        """Experts divided as wholes, or features of each; some plans leave them whole."""
+        kind = self.generator.choice(
+            ("experts",) * 4 + ("features",) * 3 + ("first", "last", "outside", "whole", "whole")
+        )
         if kind == "whole":
             return "replicate"
-        axes = self.axes(module.up.size(0) if kind == "experts" else module.down.size(2))
+        sizes = {"experts": module.up.size(0), "outside": module.up.size(2)}
+        axes = self.axes(sizes.get(kind, module.down.size(2)))
         if not axes:
             return "replicate"
         items = []
@@ -225,6 +228,7 @@ def draw_plan(drawn: case.Case, model: nn.Module, generator: random.Random) -> N
             hasattr(module, "units")
             and path.startswith("blocks")
             and not is_fan
+            and not getattr(module, "takes_rows", False)
             and not path.endswith((".last", ".narrow", ".wide"))
         ):
             clauses += plan.border(min(module.weight.shape), often=path.endswith(".first"))

@@ -112,6 +112,31 @@ TEST(SliceStepTest, APartOfWhatTheRankHolds) {
   EXPECT_TRUE(at::equal(keptByLast({{7, {"dp"}}, {2}}, {{7, {"dp", "tp"}}, {2}}, part).first, part.slice(0, 2)));
 }
 
+TEST(SliceStepTest, RowsOfExpertsKeepTheirNumber) {
+  // 4 experts, 6 tokens of 2 slots: 12 rows if all ranks have all experts, and 6 for the experts of one of two ranks.
+  // This rank has 5.
+  for (std::vector<int64_t> parts : {std::vector<int64_t>(), {6, 6}}) {
+    ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
+    auto rows = [&](std::vector<std::string> axes) {
+      int value = builder.value({{4, {"dp"}}, {6}, {12, std::move(axes), 1, parts}});
+      return builder.routed(value, artifact::RoutedKind::rows, 2, 2);
+    };
+    int input = rows({}), output = rows({"tp"});
+    builder.compute("test.rows", {}, {input});
+    builder.slice(input, output);
+    LoadedSchedule loaded(builder);
+    auto step = prepareSlice(loaded.view(5), loaded.instruction(1));
+    ASSERT_TRUE(step.ok()) << step.status().message();
+    at::Tensor x = at::randn({5, 12}, at::kDouble);
+    std::vector<Tensor> values(2);
+    values[input] = wrap(at::Tensor(x));
+    Status status = (*step)->run(values);
+    ASSERT_TRUE(status.ok()) << status.message();
+    at::Tensor wanted = parts.empty() ? x.slice(1, 8) : at::cat({x.slice(1, 4, 6), x.slice(1, 10, 12)}, 1);
+    EXPECT_TRUE(at::equal(unwrap(values[output]), wanted));
+  }
+}
+
 TEST(SliceStepTest, FlatRunsAreCopies) {
   ScheduleBuilder builder({{"dp", 2}, {"tp", 3}});
   int input = builder.input("x", {{5}, {4}}), output = builder.flat(builder.value({{5}, {4}}), {"dp", "tp"});

@@ -75,6 +75,7 @@ LogicalResult Propagation::visitCall(CallOp call) {
     layouts.decide(result, sharding);
   recordCauses(call, decision);
   sendToExperts(call);
+  gatherSpread(call);
   return success();
 }
 

@@ -29,7 +29,10 @@
 //
 // The experts of a rank must be among those to which it sends: the axes of experts
 // that are not exchanged are the major ones, and if there are any, all ranks have
-// equally many experts. Else tokens are gathered over all axes of the experts.
+// equally many experts. Else ranks that have the same tokens first take a part of
+// them each, so that rows are exchanged over all axes of the experts, and the tokens
+// that `combine` gives are gathered. Tokens are gathered over all axes of the experts
+// where they are too few for that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -96,6 +99,27 @@ static AxisList exchangedAxes(ArrayRef<AxisRefAttr> experts, int64_t count, Rank
   return isNested ? exchanged : AxisList();
 }
 
+std::optional<ShardingAttr> Propagation::spreadOver(Value indices, ArrayRef<AxisRefAttr> experts) {
+  ShardingAttr sharding = getSharding(indices);
+  AxisList used = allAxes(sharding);
+  for (AxisRefAttr axis : experts) {
+    if (llvm::is_contained(used, axis))
+      continue;
+    std::optional<ShardingAttr> spread;
+    // Positions before samples, of which a microbatch may have few. The last dim are the slots.
+    for (int64_t dim = rankOf(indices) - 2; dim >= 0 && !spread && !overlapsAny(used, axis); --dim) {
+      DimShardingAttr now = sharding.getDims()[dim];
+      if (std::optional<DimShardingAttr> divided =
+              llvm::any_of(now.getAxes(), isTime) ? std::nullopt : extended(indices, dim, now, axis))
+        spread = sharding.withDim(dim, *divided);
+    }
+    if (!spread)
+      return std::nullopt;
+    sharding = *spread;
+  }
+  return sharding;
+}
+
 void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &problem) {
   WeightAxes weights = weightAxesOf(route);
   if (!weights.divided)
@@ -110,7 +134,21 @@ void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &
   };
   gather(weights.features);
   ArrayRef<AxisRefAttr> experts = weights.experts ? weights.experts.getAxes() : ArrayRef<AxisRefAttr>();
-  AxisList exchanged = exchangedAxes(experts, shapeOf(route.getResult(0)).front(), typeOf(indices), mesh);
+  int64_t count = shapeOf(route.getResult(0)).front();
+  AxisList exchanged = exchangedAxes(experts, count, typeOf(indices), mesh);
+  bool areSent =
+      llvm::any_of(experts, [&](AxisRefAttr axis) { return overlapsAny(allAxes(getSharding(indices)), axis); });
+  if (areSent && exchanged.empty()) {
+    std::optional<ShardingAttr> spread = spreadOver(indices, experts);
+    AxisList all = spread ? exchangedAxes(experts, count, withSharding(typeOf(indices), *spread), mesh) : AxisList();
+    if (all.size() == experts.size()) {
+      for (AxisRefAttr axis : experts)
+        if (!overlapsAny(allAxes(getSharding(indices)), axis))
+          spreads[route.getResult(0)].push_back(axis);
+      indices = layouts.obtain(indices, *spread, route, cause);
+      exchanged = all;
+    }
+  }
   ArrayRef<AxisRefAttr> kept = experts.drop_back(exchanged.size());
   gather(kept);
   route.setOperand(0, indices);
@@ -175,6 +213,18 @@ void Propagation::layOutTokens(CallOp dispatch) {
     cause = causingStatement(tokens, wanted);
   }
   dispatch.setOperand(self, layouts.obtain(tokens, wanted, dispatch, cause.value_or(Cause{dispatch.getLoc(), {}})));
+}
+
+void Propagation::gatherSpread(CallOp call) {
+  bool givesTokens = call.getTarget() == "meshplan.combine" || call.getTarget() == "meshplan.collect_gates";
+  std::optional<unsigned> table = givesTokens ? CallView::of(call).getOperand("table") : std::nullopt;
+  auto found = table ? spreads.find(originOf(call.getOperand(*table))) : spreads.end();
+  if (found == spreads.end())
+    return;
+  Value tokens = call.getResult(0);
+  Value gathered =
+      layouts.obtain(tokens, without(typeOf(tokens), found->second, mesh), call->getNextNode(), *causeOfRows(call));
+  layouts.supersede(tokens, gathered);
 }
 
 void Propagation::sendToExperts(CallOp call) {

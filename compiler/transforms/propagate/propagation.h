@@ -143,6 +143,11 @@ private:
 
   /// Decides the layout of all rows that a `meshplan.route` makes (propagate_routes.cpp).
   void visitRoute(plan::CallOp route, const FactorRule &rule, CallProblem &problem);
+  /// The choices of tokens, divided over all axes of the experts, of which some ranks have the same tokens; nothing if
+  /// they cannot be.
+  std::optional<plan::ShardingAttr> spreadOver(mlir::Value indices, llvm::ArrayRef<plan::AxisRefAttr> experts);
+  /// Gathers the tokens that a call gives over the axes over which visitRoute has spread them.
+  void gatherSpread(plan::CallOp call);
   /// Sends what a call gives to the ranks of its experts, if the rows of its route are exchanged.
   void sendToExperts(plan::CallOp call);
   /// Gives tokens the features that the weights need which their rows meet first, since rows are not gathered.
@@ -207,6 +212,8 @@ private:
     Cause cause;
   };
   llvm::DenseMap<mlir::Value, RowExchange> exchanges;
+  /// By table of a route: the axes over which its tokens are divided for the exchange, and not around it.
+  llvm::DenseMap<mlir::Value, AxisList> spreads;
   /// By table of a route: the statement that divides the weights of its experts, and so says where its tokens are.
   llvm::DenseMap<mlir::Value, Cause> routeCauses;
   bool strictFailure = false;

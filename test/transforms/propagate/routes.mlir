@@ -190,33 +190,6 @@ func.func @both(
 
 // -----
 
-// The axis that divides experts only is below that of the tokens, so that the experts of a rank are not among those to
-// which it sends: nothing is exchanged, and tokens are gathered.
-// CHECK-LABEL: func.func @kept_below
-// CHECK: %[[I:.*]] = plan.reshard %arg1 because "split 0 over (dp, tp)"{{.*}} -> tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>
-// CHECK-NEXT: "meshplan.route"(%[[I]]){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{"dp", "tp"}, {}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{"dp", "tp"}, {}, {}]>>)
-// CHECK-NEXT: %[[X:.*]] = plan.reshard %arg0 because "split 0 over (dp, tp)"
-// CHECK-NEXT: "meshplan.dispatch"(%[[X]]
-// CHECK-NEXT: "meshplan.grouped_linear"{{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{"dp", "tp"}, {}, {}, {}]>>
-// CHECK-NEXT: "meshplan.combine"{{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{}, {}, {}], partial = sum {"dp", "tp"}>>
-plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
-func.func @kept_below(
-    %x: tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
-    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
-    %w: tensor<8x10x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 0 over (dp, tp)"}) -> tensor<4x6x10xf32> {
-  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
-      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
-  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
-      : (tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
-  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
-      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
-  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
-      : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
-  return %2 : tensor<4x6x10xf32>
-}
-
-// -----
-
 // Above it, it stays: each rank routes its tokens to the experts of tp, sends their rows over dp, and its tokens are
 // addends over tp.
 // CHECK-LABEL: func.func @kept_above
@@ -451,4 +424,58 @@ func.func @first_by_outputs(
   %4 = plan.call "meshplan.combine"(%3, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 16]}
       : (tensor<8x4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<4x6x16xf32>
   return %4 : tensor<4x6x16xf32>
+}
+
+// -----
+
+// Experts over dp and tp, of which only dp divides tokens: each rank of tp sends a part of the tokens, so that each row is
+// sent once, and what comes back is gathered.
+// CHECK-LABEL: func.func @spread
+// CHECK: %[[I:.*]] = plan.reshard %arg1{{.*}} -> tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {"tp"}, {}]>>
+// CHECK-NEXT: "meshplan.route"(%[[I]]){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {"tp"}]>>
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6xi64, #plan.sharding<[{"dp", "tp"}, {}, {}]>>
+// CHECK-NEXT: %[[X:.*]] = plan.reshard %arg0{{.*}} -> tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>>
+// CHECK-NEXT: "meshplan.dispatch"(%[[X]]
+// CHECK: %[[Y:.*]] = plan.call "meshplan.combine"{{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>>
+// CHECK-NEXT: plan.reshard %[[Y]] because "expert (dp, tp)" {{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @spread(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "expert (dp, tp)"}) -> tensor<4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
+      : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
+  return %2 : tensor<4x6x10xf32>
+}
+
+// -----
+
+// The same with one position and one sample for each rank, which cannot be divided further: tokens are gathered.
+// CHECK-LABEL: func.func @few_tokens
+// CHECK: %[[I:.*]] = plan.reshard %arg1 because "split 0 over (dp, tp)"{{.*}} -> tensor<2x1x2xi64, #plan.sharding<[{}, {}, {}]>>
+// CHECK-NEXT: "meshplan.route"(%[[I]]){{.*}} -> (tensor<8x2x1xi64, #plan.sharding<[{"dp", "tp"}, {}, {}]>>, tensor<8x2x1xi64, #plan.sharding<[{"dp", "tp"}, {}, {}]>>)
+// CHECK-NEXT: %[[X:.*]] = plan.reshard %arg0 because "split 0 over (dp, tp)"
+// CHECK-NEXT: "meshplan.dispatch"(%[[X]]
+// CHECK-NEXT: "meshplan.grouped_linear"{{.*}} -> tensor<8x2x1x10xf32, #plan.sharding<[{"dp", "tp"}, {}, {}, {}]>>
+// CHECK-NEXT: "meshplan.combine"{{.*}} -> tensor<2x1x10xf32, #plan.sharding<[{}, {}, {}], partial = sum {"dp", "tp"}>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @few_tokens(
+    %x: tensor<2x1x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<2x1x2xi64, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "split 0 over (dp, tp)"}) -> tensor<2x1x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<2x1x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (tensor<8x2x1xi64>, tensor<8x2x1xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<2x1x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x2x1xi64>) -> tensor<8x2x1x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x2x1x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}]>>, tensor<8x2x1xi64>) -> tensor<8x2x1x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
+      : (tensor<8x2x1x10xf32>, tensor<8x2x1xi64>) -> tensor<2x1x10xf32>
+  return %2 : tensor<2x1x10xf32>
 }

@@ -16,7 +16,7 @@ from torch import nn
 
 from harness.models.derivative_modules import DERIVATIVE_MODULES
 from harness.models.masked_attentions import MaskedAttentions
-from harness.models.mixture_modules import Mixtures
+from harness.models.mixture_modules import AdaptedMixtures, Mixtures
 from harness.models.operator_modules import ClassLosses, Losses, Operators, Summed
 from harness.models.parameter_functions import OpaqueFunctions, ParameterFunctions
 from harness.models.random_modules import (
@@ -336,6 +336,7 @@ class Shared(nn.Module):
 
 
 MODULES = {
+    "adapted_mixtures": AdaptedMixtures,
     "attentions": Attentions,
     "class_losses": ClassLosses,
     "complex": Complex,

@@ -70,6 +70,132 @@ class Copied(Stacked):
         return rows.view(-1, SLOTS, hidden.shape[-1]).sum(1).view(hidden.shape)
 
 
+class LoopOverModules(Masked):
+    """Each expert of a list computes the tokens that have chosen it, as many as there are."""
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        gates, chosen = self.router(tokens).softmax(-1).topk(SLOTS, dim=-1)
+        masks = nn.functional.one_hot(chosen, len(self.experts)).permute(2, 1, 0)
+        result = torch.zeros_like(tokens)
+        for number, expert in enumerate(self.experts):
+            slot, token = torch.where(masks[number])
+            rows = expert(tokens[None, token].reshape(-1, hidden.shape[-1]))
+            result.index_add_(0, token, (rows * gates[token, slot, None]).to(hidden.dtype))
+        return result.view(hidden.shape)
+
+
+class LoopOverWeights(Stacked):
+    """The same with stacked weights, a bias, and rows that are added where they came from."""
+
+    def __init__(self, width: int, inner: int, count: int) -> None:
+        super().__init__(width, inner, count)
+        self.bias = nn.Parameter(torch.randn(count, inner) / 5)
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        gates, chosen = self.chosen(tokens)
+        result = torch.zeros_like(tokens)
+        for number in range(len(self.up)):
+            token, slot = torch.where(chosen == number)
+            inner = (tokens[token] @ self.up[number].T + self.bias[number]).relu()
+            result[token] += gates[token, slot].unsqueeze(-1) * (inner @ self.down[number].T)
+        return result.view(hidden.shape)
+
+
+class LoopOverMasks(Stacked):
+    """One expert for each token; rows are taken and written by masks."""
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        gates, chosen = self.router(tokens).softmax(-1).max(-1)
+        result = torch.zeros_like(tokens)
+        for number in range(len(self.up)):
+            mask = chosen == number
+            inner = nn.functional.silu(tokens[mask] @ self.up[number].T)
+            result[mask] = (inner @ self.down[number].T) * gates[mask].unsqueeze(-1)
+        return result.view(hidden.shape)
+
+
+class Capacity(nn.Module):
+    """Stacked experts, each of which takes so many tokens and drops the others."""
+
+    def __init__(self, width: int, inner: int, count: int, capacity: int) -> None:
+        super().__init__()
+        self.router = nn.Linear(width, count, bias=False)
+        self.up = nn.Parameter(torch.randn(count, width, inner) / 5)
+        self.down = nn.Parameter(torch.randn(count, inner, width) / 7)
+        self.capacity = capacity
+
+    def computed(self, rows: torch.Tensor) -> torch.Tensor:
+        """Rows [experts, places, features]."""
+        return torch.bmm(torch.bmm(rows, self.up).relu(), self.down)
+
+
+class SwitchCapacity(Capacity):
+    """One expert for each token of the batch, in order of the tokens."""
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        gates, chosen = self.router(tokens).softmax(-1).max(-1)
+        mask = nn.functional.one_hot(chosen, self.up.shape[0])
+        places = mask.cumsum(0) * mask - 1
+        kept = mask * (places < self.capacity)
+        places = (places * kept).sum(-1)
+        spread = kept.unsqueeze(-1) * nn.functional.one_hot(places, self.capacity).unsqueeze(1)
+        dispatch = spread.to(hidden.dtype)
+        combine = gates[:, None, None] * dispatch
+        rows = self.computed(torch.einsum("tec,tm->ecm", dispatch, tokens))
+        return torch.einsum("tec,ecm->tm", combine, rows).view(hidden.shape)
+
+
+class GroupedCapacity(Capacity):
+    """Two experts for each token, and places for those of each sample: first choices come first."""
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        count = self.up.shape[0]
+        scores = self.router(hidden).softmax(-1)
+        gates, chosen = scores.topk(SLOTS, dim=-1)
+        gates = gates / gates.sum(-1, keepdim=True)
+        dispatch, combine, before = 0, 0, 0
+        for slot in range(SLOTS):
+            mask = nn.functional.one_hot(chosen[..., slot], count)
+            places = mask.cumsum(1) - 1 + before
+            before = before + mask.sum(1, keepdim=True)
+            mask = mask * (places < self.capacity)
+            places = nn.functional.one_hot((places * mask).sum(-1), self.capacity)
+            spread = torch.einsum("bse,bsc->bsec", mask.to(hidden.dtype), places.to(hidden.dtype))
+            dispatch = dispatch + spread
+            combine = combine + gates[..., slot, None, None] * spread
+        rows = torch.einsum("bsec,bsm->ebcm", dispatch, hidden)
+        inner = torch.einsum("ebcm,emh->ebch", rows, self.up).relu()
+        rows = torch.einsum("ebch,ehm->ebcm", inner, self.down)
+        return torch.einsum("bsec,ebcm->bsm", combine, rows)
+
+
+class MaskedCapacity(Capacity):
+    """The second expert is the best without the first; what is dispatched is what combines (DeepSpeed's gates)."""
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        count = self.up.shape[0]
+        logits = self.router(tokens)
+        gates = logits.softmax(-1)
+        first = nn.functional.one_hot(gates.argmax(-1), count)
+        second = nn.functional.one_hot(logits.masked_fill(first.bool(), float("-inf")).argmax(-1), count)
+        places = [first.cumsum(0) - 1, second.cumsum(0) - 1 + first.sum(0, keepdim=True)]
+        masks = [mask * (place < self.capacity) for mask, place in zip((first, second), places, strict=True)]
+        shares = [torch.einsum("se,se->s", gates, mask.to(gates.dtype)) for mask in masks]
+        total = (shares[0] + shares[1]).clamp(min=torch.finfo(gates.dtype).eps)
+        combine = 0
+        for mask, place, share in zip(masks, places, shares, strict=True):
+            hot = nn.functional.one_hot((place * mask).sum(1), self.capacity).to(gates.dtype)
+            combine = combine + torch.einsum("se,sc->sec", (share / total).unsqueeze(-1) * mask.to(gates.dtype), hot)
+        dispatch = combine.bool().to(hidden.dtype)
+        rows = self.computed(torch.einsum("sec,sm->ecm", dispatch, tokens))
+        return torch.einsum("sec,ecm->sm", combine, rows).view(hidden.shape)
+
+
 RANK = 8
 
 
@@ -183,6 +309,26 @@ class Mixtures(Chain):
 
     def __init__(self) -> None:
         super().__init__(masked=Masked(32, 48, 4), copied=Copied(32, 48, 4), sorted=Sorted(32, 48, 6))
+
+
+class LoopMixtures(Chain):
+    """Loops over experts, whose numbers of tokens depend on data."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            listed=LoopOverModules(32, 48, 4), weights=LoopOverWeights(32, 48, 6), masks=LoopOverMasks(32, 48, 4)
+        )
+
+
+class CapacityMixtures(Chain):
+    """Experts that take so many tokens and drop others."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            switch=SwitchCapacity(32, 48, 4, 10),
+            grouped=GroupedCapacity(32, 48, 4, 4),
+            masked=MaskedCapacity(32, 48, 4, 20),
+        )
 
 
 class AdaptedMixtures(Chain):

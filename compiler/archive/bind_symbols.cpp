@@ -162,10 +162,13 @@ llvm::Expected<Argument> bindScalar(const SymbolicScalar &scalar, const SymbolBi
   return Argument(std::get<double>(*value));
 }
 
-std::vector<Diagnostic> bindSymbols(ExportedProgram &program, const SymbolBindings &bindings) {
-  std::vector<Diagnostic> errors = checkBindings(program, bindings);
+std::vector<Diagnostic> bindSymbols(ExportedProgram &program, const SymbolBindings &given) {
+  std::vector<Diagnostic> errors = checkBindings(program, given);
   if (!errors.empty())
     return errors;
+  SymbolBindings bindings = given;
+  for (const auto &extent : program.dataExtents)
+    bindings[extent.first()] = extent.second;
   // Two walks, so that the program is changed completely or not at all.
   visitNumbers(program, [&](auto &number, const std::string &what) {
     if (auto value = bound(number, bindings); !value)

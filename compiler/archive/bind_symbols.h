@@ -24,7 +24,7 @@ llvm::Expected<Argument> bindScalar(const SymbolicScalar &scalar, const SymbolBi
 
 /// Replaces every expression in `program` by its value and clears `program.symbols`. On errors the program is
 /// unchanged: a symbol without a value (reported with the input dim that it stands for), a value outside the exported
-/// range, or an expression that cannot be evaluated.
+/// range, or an expression that cannot be evaluated. Symbols that masks define have the numbers of data_extents.h.
 std::vector<Diagnostic> bindSymbols(ExportedProgram &program, const SymbolBindings &bindings);
 
 } // namespace meshplan::archive

@@ -214,6 +214,7 @@ struct ExportedProgram {
   std::vector<CustomFunction> customFunctions;   ///< each location once
   std::optional<size_t> lossOutput;              ///< index in outputs, if the signature states it
   std::vector<SymbolRange> symbols;              ///< empty if all shapes are static
+  SymbolBindings dataExtents;                    ///< numbers of the symbols that masks define; see data_extents.h
   SymbolBindings examples;                       ///< values of symbols in the example inputs, if the archive has them
 
   const Value &value(ValueId id) const { return values[id]; }

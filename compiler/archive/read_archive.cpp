@@ -13,6 +13,7 @@
 
 #include "compiler/archive/bind_symbols.h"
 #include "compiler/archive/complex/split_complex.h"
+#include "compiler/archive/data_extents.h"
 #include "compiler/archive/functional_check.h"
 #include "compiler/archive/signature_reader.h"
 #include "compiler/archive/simplify_graph.h"
@@ -242,7 +243,23 @@ std::optional<ExportedProgram> ArchiveReader::readProgram(const std::string &mem
   return program;
 }
 
+/// Numbers the extents of positions where a mask is true.
+static void numberDataExtents(ExportedProgram &program) {
+  for (const Node &node : program.nodes) {
+    bool findsPositions = llvm::is_contained(
+        {"aten.where.default", "aten.nonzero.default", "aten.nonzero_numpy.default", "aten.index.Tensor"},
+        llvm::StringRef(node.target));
+    for (ValueId result : node.results)
+      if (findsPositions && result != noValue)
+        for (const SymbolicInt &dim : program.values[result].dims)
+          if (dim.isSymbolic() && dim.expression->kind == SymbolicExpression::Kind::Symbol &&
+              llvm::StringRef(dim.expression->name).starts_with("u"))
+            program.dataExtents.try_emplace(dim.expression->name, firstDataExtent + program.dataExtents.size());
+  }
+}
+
 void ArchiveReader::readSymbols(JsonDocument &document, ExportedProgram &program) {
+  numberDataExtents(program);
   std::set<std::string> symbols;
   for (const Input &input : program.inputs)
     for (const SymbolicInt &dim : program.values[input.value].dims)
@@ -252,7 +269,7 @@ void ArchiveReader::readSymbols(JsonDocument &document, ExportedProgram &program
     for (const SymbolicInt &dim : value.dims)
       collectSymbols(dim, used);
     for (const std::string &symbol : used)
-      if (!symbols.count(symbol))
+      if (!symbols.count(symbol) && !program.dataExtents.count(symbol))
         return fail("the shape of '" + value.name + "' depends on data ('" + symbol + "')",
                     "use operations whose result shape follows from the shapes of the inputs");
   }
@@ -261,7 +278,7 @@ void ArchiveReader::readSymbols(JsonDocument &document, ExportedProgram &program
       std::set<std::string> used;
       collectSymbols(argument.value, used);
       for (const std::string &symbol : used)
-        if (!symbols.count(symbol))
+        if (!symbols.count(symbol) && !program.dataExtents.count(symbol))
           return fail("argument '" + argument.name + "' of '" + node.name + "' depends on data ('" + symbol + "')",
                       "compute with the tensor, without 'item()'");
     }

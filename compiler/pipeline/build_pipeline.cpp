@@ -27,6 +27,7 @@ void meshplan::registerDialects(DialectRegistry &registry) {
 void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOptions &options) {
   switch (phase) {
   case Phase::import:
+    manager.addNestedPass<func::FuncOp>(createSpreadChosenRows());
     // Before the reference is kept: the reference program includes the casts and the loss that the plan defines.
     manager.addPass(createAutocast(AutocastOptions{options.device}));
     manager.addPass(createNormalizeLoss());

@@ -74,9 +74,10 @@ def parse_arguments(argv: list[str], program: str = "export_model.py") -> argpar
     parser.add_argument("--train", action="store_true", help="training mode: dropout is active (default: eval)")
     parser.add_argument(
         "--lora",
-        metavar="MODULE",
+        metavar="NAME",
         nargs="+",
-        help="freeze the model, and train LoRA adapters of PEFT at layers of these names (q_proj)",
+        help="freeze the model, and train LoRA adapters of PEFT at layers (q_proj) or parameters (experts.down_proj) "
+        "of these names",
     )
     parser.add_argument("--lora-rank", type=int, default=8)
     parser.add_argument("--loss", action="store_true", help="pass labels, so that the first output is the loss")
@@ -278,17 +279,21 @@ def add_noise(model: Model, deviation: float) -> None:
                 buffer.mul_(torch.exp(deviation * torch.randn_like(buffer)))
 
 
-def adapter_config(modules: list[str], rank: int) -> peft.LoraConfig:
+def adapter_config(model: Model, names: list[str], rank: int) -> peft.LoraConfig:
+    """Adapters at modules and at parameters, such as the stacked weights of experts."""
     try:
         import peft
     except ImportError as error:
         raise UsageError(f"--lora: PEFT cannot be imported: {error}") from error
-    return peft.LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=modules)
+    paths = [f".{path}" for path, _ in model.named_parameters()]
+    parameters = [name for name in names if any(path.endswith(f".{name}") for path in paths)]
+    modules = [name for name in names if name not in parameters]
+    at = {"target_parameters": parameters} if parameters else {}
+    return peft.LoraConfig(r=rank, lora_alpha=2 * rank, target_modules=modules, **at)
 
 
-def add_adapters(model: Model, modules: list[str], rank: int) -> None:
+def add_adapters(model: Model, config: peft.LoraConfig) -> None:
     """Adds adapters. Only their parameters stay trainable."""
-    config = adapter_config(modules, rank)
     import peft
 
     try:
@@ -313,7 +318,9 @@ def load_model(arguments: argparse.Namespace, config: transformers.PretrainedCon
         if source is not None:
             load_gguf(Path(source), model)
     if arguments.lora:
-        add_adapters(model, arguments.lora, arguments.lora_rank)
+        # Adapters change the names of parameters.
+        arguments.adapters = adapter_config(model, arguments.lora, arguments.lora_rank)
+        add_adapters(model, arguments.adapters)
     if arguments.noise:
         add_noise(model, arguments.noise)
     return model.train(arguments.train)
@@ -374,7 +381,7 @@ def save_config(model: Model, config: transformers.PretrainedConfig, arguments: 
     if getattr(model, "generation_config", None) is not None and model.can_generate():
         model.generation_config.save_pretrained(folder)
     if arguments.lora:
-        adapters = adapter_config(arguments.lora, arguments.lora_rank)
+        adapters = arguments.adapters
         source = pretrained_source(arguments)
         adapters.base_model_name_or_path = str(source[0]) if source else None
         adapters.inference_mode = True

@@ -337,6 +337,17 @@ class ExportModel(unittest.TestCase):
         adapters = json.loads((self.folder / "lora/adapter_config.json").read_text())
         self.assertEqual((adapters["r"], adapters["lora_alpha"], adapters["target_modules"]), (4, 8, ["q_proj"]))
 
+    def test_adapters_of_experts_are_at_their_parameters(self) -> None:
+        names = ("experts.gate_up_proj", "experts.down_proj")
+        options = ("--config-out", str(self.folder / "experts"), "--lora", *names, "--lora-rank", "4")
+        self.export("mixtral", LLAMA | {"num_local_experts": 2}, *options)
+        state = torch.export.load(self.archive).state_dict
+        trained = {name: tuple(tensor.shape) for name, tensor in state.items() if tensor.requires_grad}
+        first = "model.layers.0.mlp.experts.lora_A.default.weight"
+        self.assertEqual((len(trained), trained[first][0]), (4 * LLAMA["num_hidden_layers"], 2 * 4))
+        adapters = json.loads((self.folder / "experts/adapter_config.json").read_text())
+        self.assertEqual((sorted(adapters["target_parameters"]), adapters["target_modules"]), (sorted(names), []))
+
 
 if __name__ == "__main__":
     unittest.main()

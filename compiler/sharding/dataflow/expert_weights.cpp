@@ -3,29 +3,76 @@
 #include "compiler/sharding/dataflow/expert_weights.h"
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::plan;
 
-SmallVector<BlockArgument> meshplan::weightsOfExperts(CallOp call) {
+namespace {
+
+/// Follows the dim of the experts from a weight to arguments.
+class ExpertSearch {
+public:
+  ExpertSearch(int64_t experts, SmallVectorImpl<ExpertWeight> &found) : experts(experts), found(found) {}
+
+  void follow(Value value, int64_t dim);
+
+private:
+  void followCall(OpResult result, int64_t dim, CallOp call);
+
+  int64_t experts;
+  SmallVectorImpl<ExpertWeight> &found;
+  llvm::DenseSet<std::pair<Value, int64_t>> seen;
+};
+
+} // namespace
+
+void ExpertSearch::follow(Value value, int64_t dim) {
+  if (!seen.insert({value, dim}).second)
+    return;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    found.push_back({argument, dim, cast<RankedTensorType>(value.getType()).getDimSize(dim) / experts});
+  else if (isCarrier(value.getDefiningOp()))
+    follow(value.getDefiningOp()->getOperand(0), dim);
+  else if (auto call = value.getDefiningOp<CallOp>())
+    followCall(cast<OpResult>(value), dim, call);
+}
+
+void ExpertSearch::followCall(OpResult result, int64_t dim, CallOp call) {
   CallView view = CallView::of(call);
-  SmallVector<BlockArgument> weights;
+  FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
+  const TensorFactors &made = rule.results[result.getResultNumber()];
+  if (made.dims[dim].empty() || made.isJoined(dim))
+    return;
+  // Only the major factor has ranges of its own, which are whole experts if there are as many or a multiple.
+  unsigned major = made.dims[dim].front();
+  if (rule.factors[major].kind != FactorKind::parallel || rule.factors[major].size % experts != 0)
+    return;
+  for (auto [operand, factors] : llvm::zip_equal(call.getOperands(), rule.operands))
+    for (auto [index, own] : llvm::enumerate(factors.dims))
+      if (!own.empty() && own.front() == major && !factors.isJoined(index))
+        follow(operand, index);
+}
+
+SmallVector<ExpertWeight> meshplan::weightsOfExperts(CallOp call) {
+  CallView view = CallView::of(call);
+  SmallVector<ExpertWeight> weights;
   if (!view.getOperand("counts"))
     return weights;
   for (StringRef name : {"weight", "bias"})
     if (std::optional<unsigned> operand = view.getOperand(name))
-      if (BlockArgument weight = sourceArgument(call.getOperand(*operand)))
-        weights.push_back(weight);
+      ExpertSearch(view.operands[*operand].getDimSize(0), weights).follow(call.getOperand(*operand), 0);
   return weights;
 }
 
-llvm::SetVector<BlockArgument> meshplan::weightsOfExperts(ArrayRef<CallOp> calls) {
-  llvm::SetVector<BlockArgument> weights;
+SmallVector<ExpertWeight> meshplan::weightsOfExperts(ArrayRef<CallOp> calls) {
+  SmallVector<ExpertWeight> weights;
+  llvm::DenseSet<BlockArgument> seen;
   for (CallOp call : calls)
-    for (BlockArgument weight : weightsOfExperts(call))
-      if (isWeight(weight))
-        weights.insert(weight);
+    for (const ExpertWeight &weight : weightsOfExperts(call))
+      if (isWeight(weight.argument) && seen.insert(weight.argument).second)
+        weights.push_back(weight);
   return weights;
 }
 

@@ -1,7 +1,13 @@
 //===- expert_weights.h - weights of the experts of a mixture ---*- C++ -*-===//
 //
 // What computes rows of experts reads how many rows each expert has (`counts`),
-// beside the weights or biases of all experts, whose dim 0 is the experts. Pure.
+// beside the weights or biases of all experts, whose dim 0 is the experts. They may
+// be computed from several parameters, as by low-rank adapters:
+//
+//   weight [8, 96, 64] = w [8, 96, 64] + product of a [8 * 4, 64] and b [96, 4 * 8]
+//
+// The experts are dim 0 of w, and dim 0 of a, of which each has 4 elements. They are
+// minor to other elements in b, so that no range of b belongs to an expert. Pure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,16 +16,22 @@
 
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace meshplan {
 
-/// The arguments of the function that a call reads as weights or biases of experts, perhaps converted; none for other
-/// calls.
-llvm::SmallVector<mlir::BlockArgument> weightsOfExperts(plan::CallOp call);
+/// An argument of the function with elements for each expert: ranges of `size` indices of `dim`, in order of experts.
+struct ExpertWeight {
+  mlir::BlockArgument argument;
+  int64_t dim = 0, size = 1;
+};
 
-/// The parameters among those of these calls.
-llvm::SetVector<mlir::BlockArgument> weightsOfExperts(llvm::ArrayRef<plan::CallOp> calls);
+/// The arguments that a call reads as weights or biases of experts, or from which these are computed; none for other
+/// calls.
+llvm::SmallVector<ExpertWeight> weightsOfExperts(plan::CallOp call);
+
+/// The parameters among those of these calls, each once.
+llvm::SmallVector<ExpertWeight> weightsOfExperts(llvm::ArrayRef<plan::CallOp> calls);
 
 /// The path of the first module that computes rows of experts; empty if there is none.
 llvm::StringRef pathOfExperts(mlir::func::FuncOp function);

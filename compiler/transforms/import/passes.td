@@ -25,6 +25,38 @@ def KeepReference : Pass<"plan-keep-reference", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def SpreadChosenRows : Pass<"plan-spread-chosen-rows", "::mlir::func::FuncOp"> {
+  let summary = "compute rows that are chosen by data for all tokens";
+  let description = [{
+    A loop over experts takes the tokens that have chosen an expert, whose number is known only when the step runs, and
+    adds its results, times their gates, where they came from. Types have no such extents. Here the operators of the loop
+    get all tokens, and the gates of tokens that have not chosen the expert are 0: the sum is the same. The form is that
+    of experts that compute all tokens, which `plan-recognize-experts` replaces by calls on routed tensors. Runs first,
+    so that no other pass sees such an extent; dims that `archive::isDataExtent` are those of rows.
+
+    Understood are positions in a mask `ids == e` (`where` of one argument, `nonzero` as a tuple, boolean indices), rows of
+    tokens and values of pairs at these positions, operators that compute each row alone, and rows times gates that are
+    added (`index_add`, `index_put`) at the positions of their tokens. All else is an error.
+
+    ```mlir
+    %slot, %token = plan.call "aten.where.default"(%mask) ... : [2, 64] -> [u0], [u0]
+    %rows = plan.call "aten.index.Tensor"(%x, %token) ... : [u0, 32]
+    %made = plan.call "aten.linear.default"(%rows, %w) ... : [u0, 32]
+    %gates = plan.call "aten.index.Tensor"(%values as [64, 2, 1], %token, %slot) ... : [u0, 1]
+    %weighted = plan.call "aten.mul.Tensor"(%made, %gates) ... : [u0, 32]
+    %out = plan.call "aten.index_add.default"(%zeros, %token, %weighted) {dim = 0, ...} : [64, 32]
+    // becomes
+    %made = plan.call "aten.linear.default"(%x, %w) ... : [64, 32]
+    %mask = plan.call "aten.eq.Scalar"(%ids) {other = 0, ...} : [64, 2]
+    %masked = plan.call "aten.mul.Tensor"(%values, %mask) ... : [64, 2]
+    %gates = plan.call "aten.sum.dim_IntList"(%masked) {dim = [-1], keepdim = true, ...} : [64, 1]
+    %weighted = plan.call "aten.mul.Tensor"(%made, %gates) ... : [64, 32]
+    %out = plan.call "aten.add.Tensor"(%zeros, %weighted) ... : [64, 32]
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def Autocast : Pass<"plan-autocast", "::mlir::ModuleOp"> {
   let summary = "compute products in 16 bits and sensitive operators in f32";
   let description = [{

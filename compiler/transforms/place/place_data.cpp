@@ -30,12 +30,13 @@ static std::string otherAxes(BlockArgument argument, ArrayRef<AxisRefAttr> axes,
   return names;
 }
 
-/// An axis cannot divide both the dims of a tensor and its flat elements. Experts are left out instead (dataAxesOf).
-static LogicalResult checkFree(BlockArgument argument, DataOp data, bool isOfExperts, MeshOp mesh) {
+/// An axis cannot divide both the dims of a tensor and its flat elements. The dim of experts is left out instead
+/// (dataAxesOf).
+static LogicalResult checkFree(BlockArgument argument, DataOp data, std::optional<int64_t> expertDim, MeshOp mesh) {
   AxisList axes = dividingAxes(toAxes(data.getAxes()), mesh);
-  for (DimShardingAttr dim : getSharding(argument).getDims().drop_front(isOfExperts))
+  for (auto [index, dim] : llvm::enumerate(getSharding(argument).getDims()))
     for (AxisRefAttr axis : dim.getAxes())
-      if (overlapsAny(axes, axis)) {
+      if (static_cast<int64_t>(index) != expertDim && overlapsAny(axes, axis)) {
         auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
         auto names = argAttr<attr::Names>(function, argument.getArgNumber());
         auto diagnostic = data.emitError()
@@ -54,7 +55,7 @@ static LogicalResult checkFree(BlockArgument argument, DataOp data, bool isOfExp
   return success();
 }
 
-static LogicalResult place(BlockArgument argument, bool isOfExperts, MeshOp mesh) {
+static LogicalResult place(BlockArgument argument, std::optional<int64_t> expertDim, MeshOp mesh) {
   DataOp data = dataOf(argument);
   if (data && data.getOffloadParameters()) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
@@ -62,7 +63,7 @@ static LogicalResult place(BlockArgument argument, bool isOfExperts, MeshOp mesh
   }
   if (!data || data.getShard() == DataStage::replicated)
     return success();
-  if (failed(checkFree(argument, data, isOfExperts, mesh)))
+  if (failed(checkFree(argument, data, expertDim, mesh)))
     return failure();
   // With earlier stages the parameter stays replicated, and only what belongs to its update is divided (OptimizerStep).
   if (isStoredDivided(argument))
@@ -76,10 +77,15 @@ struct PlaceDataPass : meshplan::impl::PlaceDataBase<PlaceDataPass> {
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      llvm::SetVector<BlockArgument> ofExperts = weightsOfExperts(llvm::to_vector(function.getBody().getOps<CallOp>()));
-      for (BlockArgument argument : function.getArguments())
-        if (failed(place(argument, ofExperts.contains(argument), mesh)))
+      llvm::DenseMap<BlockArgument, int64_t> expertDims;
+      for (const ExpertWeight &weight : weightsOfExperts(llvm::to_vector(function.getBody().getOps<CallOp>())))
+        expertDims[weight.argument] = weight.dim;
+      for (BlockArgument argument : function.getArguments()) {
+        auto found = expertDims.find(argument);
+        std::optional<int64_t> dim = found == expertDims.end() ? std::nullopt : std::optional(found->second);
+        if (failed(place(argument, dim, mesh)))
           return signalPassFailure();
+      }
       function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
                                          function.getBody().front().getTerminator()->getOperandTypes()));
     }

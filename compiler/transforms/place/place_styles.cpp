@@ -214,12 +214,17 @@ LogicalResult StylePlacer::place(StyledModule &module) {
 }
 
 LogicalResult StylePlacer::placeExperts(StyledModule &module) {
-  llvm::SetVector<BlockArgument> weights = weightsOfExperts(module.calls);
+  SmallVector<ExpertWeight> weights = weightsOfExperts(module.calls);
   if (weights.empty())
     return isFirstReport(module.style) ? reportNoExperts(module.style, pathOfExperts(function)) : failure();
-  for (BlockArgument weight : weights)
-    if (failed(divide(module.style, weight, 0)))
+  for (const ExpertWeight &weight : weights) {
+    // Of several elements for each expert, shards are whole experts only if the number of these is divisible.
+    int64_t size = shapeOf(weight.argument)[weight.dim];
+    if (weight.size > 1 && size % (weight.size * shardCount(axesOf(module.style), mesh)) != 0)
+      continue;
+    if (failed(divide(module.style, weight.argument, weight.dim)))
       return failure();
+  }
   return success();
 }
 

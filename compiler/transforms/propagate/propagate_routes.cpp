@@ -57,25 +57,27 @@ struct WeightAxes {
 
 /// Every product of the rows reads the counts of the route, beside the weights or biases of the experts; a style of the
 /// weight may say where.
-static WeightAxes weightAxesOf(CallOp route) {
+static WeightAxes weightAxesOf(CallOp route, MeshOp mesh) {
   WeightAxes axes;
   SmallVector<Operation *> readers(route.getResult(1).getUsers());
   for (size_t next = 0; next < readers.size(); ++next) {
     if (isa<ConstrainOp>(readers[next]))
       llvm::append_range(readers, readers[next]->getUsers());
     auto call = dyn_cast<CallOp>(readers[next]);
-    for (BlockArgument weight : call ? weightsOfExperts(call) : SmallVector<BlockArgument>()) {
-      ShardingAttr sharding = getSharding(weight);
+    for (const ExpertWeight &weight : call ? weightsOfExperts(call) : SmallVector<ExpertWeight>()) {
+      ShardingAttr sharding = getSharding(weight.argument);
       if (!sharding || sharding.isReplicated())
         continue;
       for (auto [index, dim] : llvm::enumerate(sharding.getDims())) {
         if (dim.getAxes().empty())
           continue;
-        if (index == 0 && !axes.experts)
-          axes.experts = dim;
-        else if (index != 0)
+        bool isOfExperts = static_cast<int64_t>(index) == weight.dim;
+        if (isOfExperts && !axes.experts)
+          axes.experts =
+              weight.size == 1 ? dim : divideDim(shapeOf(weight.argument)[index] / weight.size, dim.getAxes(), mesh);
+        else if (!isOfExperts)
           axes.features.append(dim.getAxes().begin(), dim.getAxes().end());
-        axes.divided = weight;
+        axes.divided = weight.argument;
       }
     }
   }
@@ -121,7 +123,7 @@ std::optional<ShardingAttr> Propagation::spreadOver(Value indices, ArrayRef<Axis
 }
 
 void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &problem) {
-  WeightAxes weights = weightAxesOf(route);
+  WeightAxes weights = weightAxesOf(route, mesh);
   if (!weights.divided)
     return;
   Cause cause{weights.divided.getLoc(), styleOf(weights.divided)};

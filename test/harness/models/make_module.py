@@ -16,7 +16,7 @@ from torch import nn
 
 from harness.models.derivative_modules import DERIVATIVE_MODULES
 from harness.models.masked_attentions import MaskedAttentions
-from harness.models.mixture_modules import Mixtures
+from harness.models.mixture_modules import AdaptedMixtures, CapacityMixtures, LoopMixtures, Mixtures
 from harness.models.operator_modules import ClassLosses, Losses, Operators, Summed
 from harness.models.parameter_functions import OpaqueFunctions, ParameterFunctions
 from harness.models.random_modules import (
@@ -336,7 +336,9 @@ class Shared(nn.Module):
 
 
 MODULES = {
+    "adapted_mixtures": AdaptedMixtures,
     "attentions": Attentions,
+    "capacity_mixtures": CapacityMixtures,
     "class_losses": ClassLosses,
     "complex": Complex,
     "convolutions": Convolutions,
@@ -347,6 +349,7 @@ MODULES = {
     "images": Images,
     "lookups": Lookups,
     "losses": Losses,
+    "loop_mixtures": LoopMixtures,
     "masked_attentions": MaskedAttentions,
     "mixtures": Mixtures,
     "multihead": Multihead,

@@ -70,21 +70,271 @@ class Copied(Stacked):
         return rows.view(-1, SLOTS, hidden.shape[-1]).sum(1).view(hidden.shape)
 
 
-class Mixtures(nn.Module):
-    """One of each, after a norm."""
+class LoopOverModules(Masked):
+    """Each expert of a list computes the tokens that have chosen it, as many as there are."""
 
-    def __init__(self) -> None:
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        gates, chosen = self.router(tokens).softmax(-1).topk(SLOTS, dim=-1)
+        masks = nn.functional.one_hot(chosen, len(self.experts)).permute(2, 1, 0)
+        result = torch.zeros_like(tokens)
+        for number, expert in enumerate(self.experts):
+            slot, token = torch.where(masks[number])
+            rows = expert(tokens[None, token].reshape(-1, hidden.shape[-1]))
+            result.index_add_(0, token, (rows * gates[token, slot, None]).to(hidden.dtype))
+        return result.view(hidden.shape)
+
+
+class LoopOverWeights(Stacked):
+    """The same with stacked weights, a bias, and rows that are added where they came from."""
+
+    def __init__(self, width: int, inner: int, count: int) -> None:
+        super().__init__(width, inner, count)
+        self.bias = nn.Parameter(torch.randn(count, inner) / 5)
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        gates, chosen = self.chosen(tokens)
+        result = torch.zeros_like(tokens)
+        for number in range(len(self.up)):
+            token, slot = torch.where(chosen == number)
+            inner = (tokens[token] @ self.up[number].T + self.bias[number]).relu()
+            result[token] += gates[token, slot].unsqueeze(-1) * (inner @ self.down[number].T)
+        return result.view(hidden.shape)
+
+
+class LoopOverMasks(Stacked):
+    """One expert for each token; rows are taken and written by masks."""
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        gates, chosen = self.router(tokens).softmax(-1).max(-1)
+        result = torch.zeros_like(tokens)
+        for number in range(len(self.up)):
+            mask = chosen == number
+            inner = nn.functional.silu(tokens[mask] @ self.up[number].T)
+            result[mask] = (inner @ self.down[number].T) * gates[mask].unsqueeze(-1)
+        return result.view(hidden.shape)
+
+
+class Capacity(nn.Module):
+    """Stacked experts, each of which takes so many tokens and drops the others."""
+
+    def __init__(self, width: int, inner: int, count: int, capacity: int) -> None:
+        super().__init__()
+        self.router = nn.Linear(width, count, bias=False)
+        self.up = nn.Parameter(torch.randn(count, width, inner) / 5)
+        self.down = nn.Parameter(torch.randn(count, inner, width) / 7)
+        self.capacity = capacity
+
+    def computed(self, rows: torch.Tensor) -> torch.Tensor:
+        """Rows [experts, places, features]."""
+        return torch.bmm(torch.bmm(rows, self.up).relu(), self.down)
+
+
+class SwitchCapacity(Capacity):
+    """One expert for each token of the batch, in order of the tokens."""
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        gates, chosen = self.router(tokens).softmax(-1).max(-1)
+        mask = nn.functional.one_hot(chosen, self.up.shape[0])
+        places = mask.cumsum(0) * mask - 1
+        kept = mask * (places < self.capacity)
+        places = (places * kept).sum(-1)
+        spread = kept.unsqueeze(-1) * nn.functional.one_hot(places, self.capacity).unsqueeze(1)
+        dispatch = spread.to(hidden.dtype)
+        combine = gates[:, None, None] * dispatch
+        rows = self.computed(torch.einsum("tec,tm->ecm", dispatch, tokens))
+        return torch.einsum("tec,ecm->tm", combine, rows).view(hidden.shape)
+
+
+class GroupedCapacity(Capacity):
+    """Two experts for each token, and places for those of each sample: first choices come first."""
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        count = self.up.shape[0]
+        scores = self.router(hidden).softmax(-1)
+        gates, chosen = scores.topk(SLOTS, dim=-1)
+        gates = gates / gates.sum(-1, keepdim=True)
+        dispatch, combine, before = 0, 0, 0
+        for slot in range(SLOTS):
+            mask = nn.functional.one_hot(chosen[..., slot], count)
+            places = mask.cumsum(1) - 1 + before
+            before = before + mask.sum(1, keepdim=True)
+            mask = mask * (places < self.capacity)
+            places = nn.functional.one_hot((places * mask).sum(-1), self.capacity)
+            spread = torch.einsum("bse,bsc->bsec", mask.to(hidden.dtype), places.to(hidden.dtype))
+            dispatch = dispatch + spread
+            combine = combine + gates[..., slot, None, None] * spread
+        rows = torch.einsum("bsec,bsm->ebcm", dispatch, hidden)
+        inner = torch.einsum("ebcm,emh->ebch", rows, self.up).relu()
+        rows = torch.einsum("ebch,ehm->ebcm", inner, self.down)
+        return torch.einsum("bsec,ebcm->bsm", combine, rows)
+
+
+class MaskedCapacity(Capacity):
+    """The second expert is the best without the first; what is dispatched is what combines (DeepSpeed's gates)."""
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        count = self.up.shape[0]
+        logits = self.router(tokens)
+        gates = logits.softmax(-1)
+        first = nn.functional.one_hot(gates.argmax(-1), count)
+        second = nn.functional.one_hot(logits.masked_fill(first.bool(), float("-inf")).argmax(-1), count)
+        places = [first.cumsum(0) - 1, second.cumsum(0) - 1 + first.sum(0, keepdim=True)]
+        masks = [mask * (place < self.capacity) for mask, place in zip((first, second), places, strict=True)]
+        shares = [torch.einsum("se,se->s", gates, mask.to(gates.dtype)) for mask in masks]
+        total = (shares[0] + shares[1]).clamp(min=torch.finfo(gates.dtype).eps)
+        combine = 0
+        for mask, place, share in zip(masks, places, shares, strict=True):
+            hot = nn.functional.one_hot((place * mask).sum(1), self.capacity).to(gates.dtype)
+            combine = combine + torch.einsum("se,sc->sec", (share / total).unsqueeze(-1) * mask.to(gates.dtype), hot)
+        dispatch = combine.bool().to(hidden.dtype)
+        rows = self.computed(torch.einsum("sec,sm->ecm", dispatch, tokens))
+        return torch.einsum("sec,ecm->sm", combine, rows).view(hidden.shape)
+
+
+RANK = 8
+
+
+class LowRank(nn.Module):
+    """A frozen linear layer, and an addition of low rank to its weight."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.base = nn.Linear(inputs, outputs).requires_grad_(False)
+        self.first = nn.Linear(inputs, RANK, bias=False)
+        self.second = nn.Linear(RANK, outputs, bias=False)
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        return self.base(rows) + self.second(self.first(rows)) * 2.0
+
+
+class AdaptedModules(Masked):
+    """Each expert of a list has additions of its own. Router and experts are frozen."""
+
+    def __init__(self, width: int, inner: int, count: int) -> None:
+        super().__init__(width, inner, count)
+        self.router.requires_grad_(False)
+        self.experts = nn.ModuleList(
+            nn.Sequential(LowRank(width, inner), nn.GELU(), LowRank(inner, width)) for _ in range(count)
+        )
+
+
+def low_rank(count: int, outputs: int, inputs: int) -> tuple[nn.Parameter, nn.Parameter]:
+    return (
+        nn.Parameter(torch.randn(count, RANK, inputs) / 5),
+        nn.Parameter(torch.randn(count, outputs, RANK) / 5),
+    )
+
+
+class Adapted(Stacked):
+    """Additions of low rank to stacked weights, which are frozen."""
+
+    def __init__(self, width: int, inner: int, count: int) -> None:
+        super().__init__(width, inner, count)
+        for weight in (self.up, self.down):
+            weight.requires_grad_(False)
+        self.up_first, self.up_second = low_rank(count, inner, width)
+        self.down_first, self.down_second = low_rank(count, width, inner)
+
+
+class AdaptedWeights(Adapted):
+    """They are added to the weights before these are copied for each row."""
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        gates, chosen = self.chosen(tokens)
+        experts = chosen.flatten()
+        up = self.up + torch.einsum("eor,eri->eoi", self.up_second, self.up_first) * 2.0
+        down = self.down + torch.bmm(self.down_second, self.down_first)
+        rows = tokens.repeat_interleave(SLOTS, dim=0).unsqueeze(-1)
+        inner = torch.bmm(up[experts], rows).relu()
+        rows = torch.bmm(down[experts], inner).squeeze(-1) * gates.flatten().unsqueeze(-1)
+        return rows.view(-1, SLOTS, hidden.shape[-1]).sum(1).view(hidden.shape)
+
+
+class AdaptedRows(Adapted):
+    """Rows are multiplied by the weights and by the additions. The router is frozen, too."""
+
+    def __init__(self, width: int, inner: int, count: int) -> None:
+        super().__init__(width, inner, count)
+        self.router.requires_grad_(False)
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        gates, chosen = self.chosen(tokens)
+        experts = chosen.flatten()
+        order = experts.argsort(stable=True)
+        ends = torch.bincount(experts, minlength=len(self.up)).cumsum(0).to(torch.int32)
+
+        def product(rows: torch.Tensor, *weights: torch.Tensor) -> torch.Tensor:
+            for weight in weights:
+                rows = nn.functional.grouped_mm(rows, weight.to(rows.dtype).mT, offs=ends)
+            return rows
+
+        rows = tokens.to(torch.bfloat16)[order // SLOTS]
+        inner = nn.functional.silu(product(rows, self.up) + product(rows, self.up_first, self.up_second))
+        rows = product(inner, self.down) + 0.5 * product(inner, self.down_first, self.down_second)
+        rows = rows * gates.flatten()[order, None]
+        return torch.zeros_like(tokens).index_add(0, order // SLOTS, rows).view(hidden.shape)
+
+
+class Chain(nn.Module):
+    """Mixtures one after the other, each after a norm."""
+
+    def __init__(self, **mixtures: nn.Module) -> None:
         super().__init__()
         self.embed = nn.Embedding(40, 32)
-        self.norms = nn.ModuleList(nn.LayerNorm(32) for _ in range(3))
-        self.masked, self.copied, self.sorted = Masked(32, 48, 4), Copied(32, 48, 4), Sorted(32, 48, 6)
+        self.norms = nn.ModuleList(nn.LayerNorm(32) for _ in mixtures)
+        self.names = list(mixtures)
+        for name, mixture in mixtures.items():
+            self.add_module(name, mixture)
 
     def forward(self, ids: torch.Tensor) -> Tensors:
         hidden = self.embed(ids)
-        for norm, mixture in zip(self.norms, (self.masked, self.copied, self.sorted), strict=True):
-            hidden = hidden + mixture(norm(hidden))
+        for norm, name in zip(self.norms, self.names, strict=True):
+            hidden = hidden + self.get_submodule(name)(norm(hidden))
         return {"hidden": hidden}
 
     @staticmethod
     def inputs() -> Tensors:
         return {"ids": torch.randint(40, (6, 8))}
+
+
+class Mixtures(Chain):
+    """One of each."""
+
+    def __init__(self) -> None:
+        super().__init__(masked=Masked(32, 48, 4), copied=Copied(32, 48, 4), sorted=Sorted(32, 48, 6))
+
+
+class LoopMixtures(Chain):
+    """Loops over experts, whose numbers of tokens depend on data."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            listed=LoopOverModules(32, 48, 4), weights=LoopOverWeights(32, 48, 6), masks=LoopOverMasks(32, 48, 4)
+        )
+
+
+class CapacityMixtures(Chain):
+    """Experts that take so many tokens and drop others."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            switch=SwitchCapacity(32, 48, 4, 10),
+            grouped=GroupedCapacity(32, 48, 4, 4),
+            masked=MaskedCapacity(32, 48, 4, 20),
+        )
+
+
+class AdaptedMixtures(Chain):
+    """Additions of low rank to frozen experts, in every form."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            listed=AdaptedModules(32, 48, 4), weights=AdaptedWeights(32, 48, 4), rows=AdaptedRows(32, 48, 6)
+        )

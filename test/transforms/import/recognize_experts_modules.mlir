@@ -588,3 +588,55 @@ func.func @not_zero(
       : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
   return %15 : tensor<2x3x8xf32>
 }
+
+// -----
+
+// Parts of stacked weights and biases; one expert for each token, and views of the tokens for each of them.
+// CHECK-LABEL: func.func @parts
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<6x8xf32>, %{{.*}}: tensor<6x2xf32>, %[[W:[a-z0-9]+]]: tensor<2x8x4xf32>, %[[V:[a-z0-9]+]]: tensor<2x8x4xf32>, %[[B:[a-z0-9]+]]: tensor<2x8xf32>)
+// CHECK: %[[ROUTE:.*]]:2 = plan.call "meshplan.route"
+// CHECK: %[[ROWS:.*]] = plan.call "meshplan.dispatch"
+// CHECK: %[[INNER:.*]] = plan.call "meshplan.grouped_linear"(%[[ROWS]], %[[W]], %[[ROUTE]]#1) {{.*}} transposed = true
+// CHECK: %[[OUTER:.*]] = plan.call "meshplan.grouped_linear"(%[[INNER]], %[[V]], %[[ROUTE]]#1) {{.*}} transposed = false
+// CHECK: plan.call "meshplan.grouped_bias"(%[[OUTER]], %[[B]], %[[ROUTE]]#1)
+// CHECK: meshplan.combine
+// CHECK-NOT: aten.matmul
+func.func @parts(
+    %x: tensor<6x8xf32>,
+    %scores: tensor<6x2xf32>,
+    %w: tensor<2x8x4xf32>,
+    %v: tensor<2x8x4xf32>,
+    %b: tensor<2x8xf32>) -> tensor<6x8xf32> {
+  %zeros = plan.call "aten.zeros.default"() {size = [6, 8], dtype = f32} : () -> tensor<6x8xf32>
+  %0:2 = plan.call "aten.max.dim"(%scores) {self = #base.operand<0>, dim = -1 : i64} : (tensor<6x2xf32>) -> (tensor<6xf32>, tensor<6xi64>)
+  %1 = plan.call "aten.view.default"(%0#1) {self = #base.operand<0>, size = [6, 1]} : (tensor<6xi64>) -> tensor<6x1xi64>
+  %2 = plan.call "aten.view.default"(%0#0) {self = #base.operand<0>, size = [6, 1]} : (tensor<6xf32>) -> tensor<6x1xf32>
+  %3 = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = [1, 6, 8]} : (tensor<6x8xf32>) -> tensor<1x6x8xf32>
+  %4 = plan.call "aten.view.default"(%3) {self = #base.operand<0>, size = [6, 8]} : (tensor<1x6x8xf32>) -> tensor<6x8xf32>
+  %5 = plan.call "aten.select.int"(%w) {self = #base.operand<0>, dim = 0 : i64, index = 0 : i64} : (tensor<2x8x4xf32>) -> tensor<8x4xf32>
+  %6 = plan.call "aten.matmul.default"(%4, %5) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<6x8xf32>, tensor<8x4xf32>) -> tensor<6x4xf32>
+  %7 = plan.call "aten.select.int"(%v) {self = #base.operand<0>, dim = 0 : i64, index = 0 : i64} : (tensor<2x8x4xf32>) -> tensor<8x4xf32>
+  %8 = plan.call "aten.permute.default"(%7) {self = #base.operand<0>, dims = [1, 0]} : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  %9 = plan.call "aten.matmul.default"(%6, %8) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<6x4xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
+  %10 = plan.call "aten.select.int"(%b) {self = #base.operand<0>, dim = 0 : i64, index = 0 : i64} : (tensor<2x8xf32>) -> tensor<8xf32>
+  %11 = plan.call "aten.add.Tensor"(%9, %10) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<6x8xf32>, tensor<8xf32>) -> tensor<6x8xf32>
+  %12 = plan.call "aten.eq.Scalar"(%1) {self = #base.operand<0>, other = 0 : i64} : (tensor<6x1xi64>) -> tensor<6x1xi1>
+  %13 = plan.call "aten.mul.Tensor"(%2, %12) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<6x1xf32>, tensor<6x1xi1>) -> tensor<6x1xf32>
+  %14 = plan.call "aten.sum.dim_IntList"(%13) {self = #base.operand<0>, dim = [-1], keepdim = true} : (tensor<6x1xf32>) -> tensor<6x1xf32>
+  %15 = plan.call "aten.mul.Tensor"(%11, %14) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<6x8xf32>, tensor<6x1xf32>) -> tensor<6x8xf32>
+  %16 = plan.call "aten.add.Tensor"(%zeros, %15) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
+  %17 = plan.call "aten.view.default"(%3) {self = #base.operand<0>, size = [6, 8]} : (tensor<1x6x8xf32>) -> tensor<6x8xf32>
+  %18 = plan.call "aten.select.int"(%w) {self = #base.operand<0>, dim = 0 : i64, index = 1 : i64} : (tensor<2x8x4xf32>) -> tensor<8x4xf32>
+  %19 = plan.call "aten.matmul.default"(%17, %18) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<6x8xf32>, tensor<8x4xf32>) -> tensor<6x4xf32>
+  %20 = plan.call "aten.select.int"(%v) {self = #base.operand<0>, dim = 0 : i64, index = 1 : i64} : (tensor<2x8x4xf32>) -> tensor<8x4xf32>
+  %21 = plan.call "aten.permute.default"(%20) {self = #base.operand<0>, dims = [1, 0]} : (tensor<8x4xf32>) -> tensor<4x8xf32>
+  %22 = plan.call "aten.matmul.default"(%19, %21) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<6x4xf32>, tensor<4x8xf32>) -> tensor<6x8xf32>
+  %23 = plan.call "aten.select.int"(%b) {self = #base.operand<0>, dim = 0 : i64, index = 1 : i64} : (tensor<2x8xf32>) -> tensor<8xf32>
+  %24 = plan.call "aten.add.Tensor"(%22, %23) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<6x8xf32>, tensor<8xf32>) -> tensor<6x8xf32>
+  %25 = plan.call "aten.eq.Scalar"(%1) {self = #base.operand<0>, other = 1 : i64} : (tensor<6x1xi64>) -> tensor<6x1xi1>
+  %26 = plan.call "aten.mul.Tensor"(%2, %25) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<6x1xf32>, tensor<6x1xi1>) -> tensor<6x1xf32>
+  %27 = plan.call "aten.sum.dim_IntList"(%26) {self = #base.operand<0>, dim = [-1], keepdim = true} : (tensor<6x1xf32>) -> tensor<6x1xf32>
+  %28 = plan.call "aten.mul.Tensor"(%24, %27) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<6x8xf32>, tensor<6x1xf32>) -> tensor<6x8xf32>
+  %29 = plan.call "aten.add.Tensor"(%16, %28) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
+  return %29 : tensor<6x8xf32>
+}

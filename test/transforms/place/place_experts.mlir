@@ -68,3 +68,35 @@ func.func @elsewhere(
       : (tensor<3x4x16xf32>, tensor<3x10x16xf32>, tensor<3x4xi64>) -> tensor<3x4x10xf32>
   return %1 : tensor<3x4x10xf32>
 }
+
+// -----
+
+// Weights plus products of low rank: experts are a dim of the first two, and major in a dim of %a; in %b they are minor.
+// CHECK-LABEL: func.func @adapted
+// CHECK-SAME: %arg2: tensor<8x10x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>
+// CHECK-SAME: %arg3: tensor<8x16xf32, #plan.sharding<[{}, {}]>>
+// CHECK-SAME: %arg4: tensor<24x16xf32, #plan.sharding<[{"dp"}, {}]>>
+// CHECK-SAME: %arg5: tensor<10x24xf32, #plan.sharding<[{}, {}]>>
+plan.mesh [#base.mesh_axis<"dp" = 4>]
+plan.style "mlp" expert [#plan.axis<"dp">] as "expert dp"
+func.func @adapted(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %w: tensor<8x10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.w"]},
+    %s: tensor<8x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.shared"]},
+    %a: tensor<24x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.a"]},
+    %b: tensor<10x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.b"]}) -> (tensor<8x4x10xf32>, tensor<4x8xf32>) {
+  %0 = plan.call "aten.view.default"(%a) {self = #base.operand<0>, size = [8, 3, 16]} in "mlp" : (tensor<24x16xf32>) -> tensor<8x3x16xf32>
+  %1 = plan.call "aten.view.default"(%b) {self = #base.operand<0>, size = [10, 3, 8]} in "mlp" : (tensor<10x24xf32>) -> tensor<10x3x8xf32>
+  %2 = plan.call "aten.einsum.default"(%1, %0) {equation = "o r e, e r i -> e o i", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<10x3x8xf32>, tensor<8x3x16xf32>) -> tensor<8x10x16xf32>
+  %3 = plan.call "aten.add.Tensor"(%w, %2) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<8x10x16xf32>, tensor<8x10x16xf32>) -> tensor<8x10x16xf32>
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<8x4xi64>, tensor<8x4xi64>)
+  %4 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %5 = plan.call "meshplan.grouped_linear"(%4, %3, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x10x16xf32>, tensor<8x4xi64>) -> tensor<8x4x10xf32>
+  %6 = plan.call "aten.linear.default"(%x, %s) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp" : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
+  return %5, %6 : tensor<8x4x10xf32>, tensor<4x8xf32>
+}

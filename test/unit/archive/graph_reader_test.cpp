@@ -1,5 +1,7 @@
 //===- graph_reader_test.cpp - JSON graph to values and nodes ---*- C++ -*-===//
 
+#include "compiler/archive/bind_symbols.h"
+#include "compiler/archive/data_extents.h"
 #include "test/unit/archive/test_model.h"
 
 #include <gmock/gmock.h>
@@ -263,6 +265,16 @@ TEST(GraphReader, RefusesShapesThatDependOnData) {
   model.graph.json["tensor_values"]["view"] = tensorMeta({symbol("u0"), 2});
   EXPECT_THAT(errorsOf(model), ElementsAre("'FILE': the shape of 'view' depends on data ('u0')\nhelp: use operations "
                                            "whose result shape follows from the shapes of the inputs"));
+}
+
+TEST(GraphReader, NumbersExtentsThatMasksDefine) {
+  TestModel model = dynamicModel();
+  model.graph.node("torch.ops.aten.nonzero.default", {tensor("self", "x")}, "places", {symbol("u0"), 2});
+  model.graph.node("torch.ops.aten.relu.default", {tensor("self", "places")}, "same", {symbol("u0"), 2});
+  ExportedProgram program = readProgram(model);
+  EXPECT_EQ(toString(program.values[program.nodes.back().results[0]].dims[0]), "u0");
+  EXPECT_THAT(bindSymbols(program, {{"s0", 4}}), IsEmpty());
+  EXPECT_EQ(program.values[program.nodes.back().results[0]].dims[0], SymbolicInt(firstDataExtent));
 }
 
 /// x times a float, given as text.

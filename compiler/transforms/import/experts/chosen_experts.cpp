@@ -115,6 +115,21 @@ static Value maximizedScores(Value positions) {
   return isLast ? Value(call.getOperand(*self)) : Value();
 }
 
+/// The number of scores of which each element is the position of the maximum; nullopt for anything else.
+static std::optional<int64_t> maximizedExtent(Value positions) {
+  auto call = positions.getDefiningOp<plan::CallOp>();
+  if (!call || !llvm::is_contained({"aten.max.dim", "aten.argmax.default"}, call.getTarget()) ||
+      positions != call.getResult(call.getNumResults() - 1))
+    return std::nullopt;
+  CallView view = CallView::of(call);
+  std::optional<unsigned> self = view.getOperand("self");
+  if (!self || !isa_and_present<IntegerAttr>(view.get("dim")))
+    return std::nullopt;
+  ArrayRef<int64_t> shape = view.operands[*self].getShape();
+  std::optional<int64_t> dim = countedDim(view.getInt("dim", 0), shape.size());
+  return dim ? std::optional(shape[*dim]) : std::nullopt;
+}
+
 /// Removes the last replacement of scores by minus infinity at positions of the last dim; null if there is none.
 static Value withoutHidden(Value scores, SmallVectorImpl<Value> &hidden) {
   auto call = scores.getDefiningOp<plan::CallOp>();
@@ -183,6 +198,9 @@ std::optional<ChosenExperts> meshplan::findChosenExperts(IndexFunctions &functio
     std::optional<Positions> positions = sortedPositions(at.operand);
     if (!positions)
       positions = successiveMaxima(at.operand);
+    // A single expert differs from no other: its number needs no dim of its own.
+    if (std::optional<int64_t> extent = chosen.slots == 1 ? maximizedExtent(at.operand) : std::nullopt)
+      chosen.experts = *extent;
     if (positions && chosen.slots > 0 && readsSlots(builder, at, pair, chosen, positions->dim))
       chosen.experts = positions->extent;
     std::optional<MovedRead> moved = readThroughMovement(builder, at.operand, at.indices);

@@ -15,6 +15,8 @@
 //   gate(0) * ..     gate(1) * ..     ..     dispatch of gates, compute
 //   their sum                                combine
 //
+// Parts of a stacked weight, w[0], w[1] .., are parameters of the experts, too.
+//
 // The results may also be stacked before they are multiplied by the gates of all experts, and summed over the experts.
 
 #include "compiler/transforms/import/experts/equal_experts.h"
@@ -54,9 +56,12 @@ private:
   bool readOperand(const Family &family, plan::CallOp reader);
   bool readCalls(const Family &family);
   bool readLinear(ArrayRef<plan::CallOp> calls, const CallView &view);
+  bool readBias(ArrayRef<plan::CallOp> calls, const CallView &view);
   bool readCompute(ArrayRef<plan::CallOp> calls, const CallView &view);
   bool readShared(Value value, plan::CallOp reader);
-  SmallVector<Value> readParts(ArrayRef<plan::CallOp> calls, unsigned operand, ArrayRef<int64_t> shape, Type element);
+  bool readMatrix(ArrayRef<plan::CallOp> calls, unsigned operand, ArrayRef<int64_t> shape, RoutedStep &step);
+  SmallVector<Value> readParts(ArrayRef<Value> values, Type element);
+  Value readStack(ArrayRef<Value> values);
   bool isReadOnlyHere();
   bool refuse(plan::CallOp call, StringRef why);
 
@@ -190,15 +195,11 @@ bool EqualExpertsReader::readChoice() {
   return tokens == chosen->tokens;
 }
 
-/// The same parameter of each expert, before conversions to `element`; empty if they are not parameters of this shape.
-SmallVector<Value> EqualExpertsReader::readParts(ArrayRef<plan::CallOp> calls, unsigned operand,
-                                                 ArrayRef<int64_t> shape, Type element) {
+/// The same parameter of each expert, before conversions to `element`; empty if they are not parameters of one type.
+SmallVector<Value> EqualExpertsReader::readParts(ArrayRef<Value> values, Type element) {
   SmallVector<Value> parts;
-  for (plan::CallOp call : calls) {
-    Value part = call.getOperand(operand);
+  for (Value part : values) {
     auto conversion = part.getDefiningOp<plan::CallOp>();
-    if (shapeOf(part) != shape || elementOf(part) != element)
-      return {};
     if (conversion && conversion.getTarget() == "aten.to.dtype" && conversion.getNumOperands() == 1)
       part = conversion.getOperand(0);
     if (!isa<BlockArgument>(part) || (!parts.empty() && part.getType() != parts.front().getType()) ||
@@ -209,10 +210,69 @@ SmallVector<Value> EqualExpertsReader::readParts(ArrayRef<plan::CallOp> calls, u
   return parts;
 }
 
+/// The tensor of which these are the parts for each expert, in order; null if there is none.
+Value EqualExpertsReader::readStack(ArrayRef<Value> values) {
+  Value stack;
+  for (auto [expert, value] : llvm::enumerate(values)) {
+    auto call = value.getDefiningOp<plan::CallOp>();
+    if (!call || call.getNumOperands() != 1)
+      return {};
+    Value self = call.getOperand(0);
+    CallView view = CallView::of(call);
+    int64_t number =
+        view.target == "aten.unbind.int" ? cast<OpResult>(value).getResultNumber() : view.getInt("index", 0);
+    if (!llvm::is_contained({"aten.select.int", "aten.unbind.int"}, view.target) ||
+        countedDim(view.getInt("dim", 0), rankOf(self)) != 0 || number != static_cast<int64_t>(expert) ||
+        (stack && stack != self) || shapeOf(self).front() != static_cast<int64_t>(values.size()))
+      return {};
+    stack = self;
+  }
+  return stack;
+}
+
+/// True for a matrix whose dims are exchanged.
+static bool isExchanged(Value value) {
+  auto call = value.getDefiningOp<plan::CallOp>();
+  if (!call || rankOf(value) != 2 || call.getNumOperands() != 1 || rankOf(call.getOperand(0)) != 2)
+    return false;
+  CallView view = CallView::of(call);
+  bool isTranspose = view.target == "aten.transpose.int" &&
+                     countedDim(view.getInt("dim0", 0), 2) != countedDim(view.getInt("dim1", 0), 2);
+  return view.target == "aten.t.default" || isTranspose ||
+         (view.target == "aten.permute.default" && countedDim(view.getInts("dims")->front(), 2) == 1);
+}
+
+/// The weight, or bias, of this shape of each expert, as what a step multiplies by or adds. False if they are neither
+/// parameters of the experts nor parts of one.
+bool EqualExpertsReader::readMatrix(ArrayRef<plan::CallOp> calls, unsigned operand, ArrayRef<int64_t> shape,
+                                    RoutedStep &step) {
+  Type element = elementOf(step.made);
+  SmallVector<Value> values;
+  for (plan::CallOp call : calls) {
+    values.push_back(call.getOperand(operand));
+    if (shapeOf(values.back()) != shape || elementOf(values.back()) != element)
+      return false;
+  }
+  if (llvm::all_of(values, isExchanged)) {
+    for (Value &value : values)
+      value = value.getDefiningOp()->getOperand(0);
+    step.transposed = !step.transposed;
+  }
+  step.with = readStack(values);
+  SmallVector<Value> parts = step.with ? SmallVector<Value>() : readParts(values, element);
+  step.parts.assign(parts.begin(), parts.end());
+  return step.with || !parts.empty();
+}
+
+/// A product of rows with a matrix of their expert, perhaps plus a bias.
 bool EqualExpertsReader::readLinear(ArrayRef<plan::CallOp> calls, const CallView &view) {
   plan::CallOp first = calls.front();
-  std::optional<unsigned> input = view.getOperand("input"), weight = view.getOperand("weight"),
-                          bias = view.getOperand("bias");
+  bool isLinear = view.target == "aten.linear.default";
+  std::optional<unsigned> input = view.getOperand(isLinear ? "input" : "self"),
+                          weight = view.getOperand(isLinear           ? "weight"
+                                                   : view.get("mat2") ? "mat2"
+                                                                      : "other"),
+                          bias = isLinear ? view.getOperand("bias") : std::nullopt;
   Value result = first.getResult(0);
   if (!input || !weight || !isRows(first.getOperand(*input)) || !isRows(result))
     return false;
@@ -220,19 +280,39 @@ bool EqualExpertsReader::readLinear(ArrayRef<plan::CallOp> calls, const CallView
   for (plan::CallOp call : calls)
     inputs.push_back(call.getOperand(*input));
   int64_t in = shapeOf(inputs.front()).back(), out = shapeOf(result).back();
-  SmallVector<Value> weights = readParts(calls, *weight, {out, in}, elementOf(result)), biases;
-  if (bias)
-    biases = readParts(calls, *bias, {out}, elementOf(result));
-  if (weights.empty() || (bias && biases.empty()) || elementOf(inputs.front()) != elementOf(result) ||
-      !readOperand(inputs, first))
+  RoutedStep product{RoutedStep::product, first, result, inputs.front(), {}, /*transposed=*/!isLinear},
+      added{RoutedStep::bias, first, result, result, {}};
+  bool isWeight =
+      isLinear ? readMatrix(calls, *weight, {out, in}, product) : readMatrix(calls, *weight, {in, out}, product);
+  if (!isWeight || (bias && !readMatrix(calls, *bias, {out}, added)) ||
+      elementOf(inputs.front()) != elementOf(result) || !readOperand(inputs, first))
     return false;
-  region.steps.push_back({RoutedStep::product, first, result, inputs.front(), {}});
-  region.steps.back().parts.assign(weights.begin(), weights.end());
-  if (bias) {
-    region.steps.push_back({RoutedStep::bias, first, result, result, {}});
-    region.steps.back().parts.assign(biases.begin(), biases.end());
-  }
+  region.steps.push_back(std::move(product));
+  if (bias)
+    region.steps.push_back(std::move(added));
   return true;
+}
+
+/// Rows plus the part of each expert of a parameter: a bias.
+bool EqualExpertsReader::readBias(ArrayRef<plan::CallOp> calls, const CallView &view) {
+  plan::CallOp first = calls.front();
+  Value result = first.getResult(0);
+  if (first.getNumOperands() != 2 || view.getFloat("alpha", 1) != 1 || !isRows(result))
+    return false;
+  for (unsigned side : {0, 1}) {
+    Value rows = first.getOperand(side);
+    RoutedStep added{RoutedStep::bias, first, result, rows, {}};
+    if (rows.getType() != result.getType() || !readMatrix(calls, 1 - side, shapeOf(result).take_back(1), added))
+      continue;
+    Family family;
+    for (plan::CallOp call : calls)
+      family.push_back(call.getOperand(side));
+    if (!readOperand(family, first))
+      return false;
+    region.steps.push_back(std::move(added));
+    return true;
+  }
+  return false;
 }
 
 /// A tensor that all experts read: one with a row for each token, or one that broadcasts to all rows.
@@ -256,9 +336,19 @@ bool EqualExpertsReader::readShared(Value value, plan::CallOp reader) {
   return true;
 }
 
-/// What `reader`, the call of the first expert, and those of the others read in the same position.
+/// What a value is before views.
+static Value beforeViews(Value value) {
+  auto call = value.getDefiningOp<plan::CallOp>();
+  return call && keepsOrder(call) ? beforeViews(call.getOperand(0)) : value;
+}
+
+/// What `reader`, the call of the first expert, and those of the others read in the same position. Each expert may have
+/// views of its own of a tensor that all of them read.
 bool EqualExpertsReader::readOperand(const Family &family, plan::CallOp reader) {
-  return llvm::all_equal(family) ? readShared(family.front(), reader) : readRows(family);
+  Value tensor = beforeViews(family.front());
+  bool isShared = llvm::all_of(
+      family, [&](Value value) { return value.getType() == family.front().getType() && beforeViews(value) == tensor; });
+  return isShared ? readShared(family.front(), reader) : readRows(family);
 }
 
 /// An operator on each row alone.
@@ -301,7 +391,9 @@ bool EqualExpertsReader::readCalls(const Family &family) {
     makers.push_back(call);
   }
   CallView view = CallView::of(makers[0]);
-  bool isKnown = view.target == "aten.linear.default" ? readLinear(makers, view) : readCompute(makers, view);
+  bool isProduct = llvm::is_contained({"aten.linear.default", "aten.matmul.default", "aten.mm.default"}, view.target);
+  bool isKnown = isProduct ? readLinear(makers, view)
+                           : (view.target == "aten.add.Tensor" && readBias(makers, view)) || readCompute(makers, view);
   if (!isKnown)
     return refuse(makers[0], "computes in a form that is not known for experts");
   for (unsigned result = 0; result < makers[0].getNumResults(); ++result) {

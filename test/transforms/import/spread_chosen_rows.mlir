@@ -1,0 +1,95 @@
+// Loops over experts: what is computed for the tokens that have chosen an expert is computed for all of them.
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --split-input-file --plan-spread-chosen-rows | FileCheck %s --implicit-check-not=1099511627776
+
+!rows = tensor<1099511627776x8xf32>
+!column = tensor<1099511627776x1xf32>
+!numbers = tensor<1099511627776xi64>
+
+// CHECK-LABEL: func.func @added
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<6x8xf32>, %[[G:[a-z0-9]+]]: tensor<6x2xf32>, %[[I:[a-z0-9]+]]: tensor<6x2xi64>, %[[W:[a-z0-9]+]]: tensor<8x8xf32>
+// CHECK: %[[ZEROS:.*]] = plan.call "aten.zeros.default"
+// CHECK: %[[ROWS:.*]] = plan.call "aten.linear.default"(%[[X]], %[[W]]) {{.*}} in "mlp.experts.1" : (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
+// CHECK: %[[MASK:.*]] = plan.call "aten.eq.Scalar"(%[[I]]) {other = 1 : i64
+// CHECK: %[[MASKED:.*]] = plan.call "aten.mul.Tensor"(%[[G]], %[[MASK]])
+// CHECK: %[[GATES:.*]] = plan.call "aten.sum.dim_IntList"(%[[MASKED]]) {dim = [-1], keepdim = true
+// CHECK: %[[WEIGHTED:.*]] = plan.call "aten.mul.Tensor"(%[[ROWS]], %[[GATES]])
+// CHECK: %[[SUM:.*]] = plan.call "aten.add.Tensor"(%[[ZEROS]], %[[WEIGHTED]])
+// CHECK: return %[[SUM]]
+func.func @added(%x: tensor<6x8xf32>, %gates: tensor<6x2xf32>, %ids: tensor<6x2xi64>, %w: tensor<8x8xf32>) -> tensor<6x8xf32> {
+  %zeros = plan.call "aten.zeros.default"() {size = [6, 8], dtype = f32} : () -> tensor<6x8xf32>
+  %0 = plan.call "aten.one_hot.default"(%ids) {self = #base.operand<0>, num_classes = 3 : i64} : (tensor<6x2xi64>) -> tensor<6x2x3xi64>
+  %1 = plan.call "aten.permute.default"(%0) {self = #base.operand<0>, dims = [2, 1, 0]} : (tensor<6x2x3xi64>) -> tensor<3x2x6xi64>
+  %2 = plan.call "aten.select.int"(%1) {self = #base.operand<0>, dim = 0 : i64, index = 1 : i64} : (tensor<3x2x6xi64>) -> tensor<2x6xi64>
+  %3:2 = plan.call "aten.where.default"(%2) {condition = #base.operand<0>} : (tensor<2x6xi64>) -> (!numbers, !numbers)
+  %4 = plan.call "aten.unsqueeze.default"(%x) {self = #base.operand<0>, dim = 0 : i64} : (tensor<6x8xf32>) -> tensor<1x6x8xf32>
+  %5 = plan.call "aten.index.Tensor"(%4, %3#1) {self = #base.operand<0>, indices = [unit, #base.operand<1>]} : (tensor<1x6x8xf32>, !numbers) -> tensor<1x1099511627776x8xf32>
+  %6 = plan.call "aten.view.default"(%5) {self = #base.operand<0>, size = [-1, 8]} : (tensor<1x1099511627776x8xf32>) -> !rows
+  %7 = plan.call "aten.linear.default"(%6, %w) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1" : (!rows, tensor<8x8xf32>) -> !rows
+  %8 = plan.call "aten.unsqueeze.default"(%gates) {self = #base.operand<0>, dim = 2 : i64} : (tensor<6x2xf32>) -> tensor<6x2x1xf32>
+  %9 = plan.call "aten.index.Tensor"(%8, %3#1, %3#0) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<6x2x1xf32>, !numbers, !numbers) -> !column
+  %10 = plan.call "aten.mul.Tensor"(%7, %9) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, !column) -> !rows
+  %11 = plan.call "aten.index_add.default"(%zeros, %3#1, %10) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>, source = #base.operand<2>} : (tensor<6x8xf32>, !numbers, !rows) -> tensor<6x8xf32>
+  return %11 : tensor<6x8xf32>
+}
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+!column = tensor<1099511627776x1xf32>
+!numbers = tensor<1099511627776xi64>
+
+// The old rows are read, added to and written.
+// CHECK-LABEL: func.func @written
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<6x8xf32>
+// CHECK: %[[ZEROS:.*]] = plan.call "aten.zeros.default"
+// CHECK: %[[WEIGHTED:.*]] = plan.call "aten.mul.Tensor"(%{{.*}}, %[[X]])
+// CHECK: %[[SUM:.*]] = plan.call "aten.add.Tensor"(%[[ZEROS]], %[[WEIGHTED]])
+// CHECK: return %[[SUM]]
+func.func @written(%x: tensor<6x8xf32>, %scores: tensor<6x3xf32>) -> tensor<6x8xf32> {
+  %zeros = plan.call "aten.zeros.default"() {size = [6, 8], dtype = f32} : () -> tensor<6x8xf32>
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} : (tensor<6x3xf32>) -> (tensor<6x2xf32>, tensor<6x2xi64>)
+  %1 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 2 : i64} : (tensor<6x2xi64>) -> tensor<6x2xi1>
+  %2 = plan.call "aten.nonzero.default"(%1) {self = #base.operand<0>} : (tensor<6x2xi1>) -> tensor<1099511627776x2xi64>
+  %3 = plan.call "aten.select.int"(%2) {self = #base.operand<0>, dim = 1 : i64, index = 0 : i64} : (tensor<1099511627776x2xi64>) -> !numbers
+  %4 = plan.call "aten.select.int"(%2) {self = #base.operand<0>, dim = 1 : i64, index = 1 : i64} : (tensor<1099511627776x2xi64>) -> !numbers
+  %5 = plan.call "aten.index.Tensor"(%zeros, %3) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6x8xf32>, !numbers) -> !rows
+  %6 = plan.call "aten.index.Tensor"(%0#0, %3, %4) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<6x2xf32>, !numbers, !numbers) -> tensor<1099511627776xf32>
+  %7 = plan.call "aten.unsqueeze.default"(%6) {self = #base.operand<0>, dim = -1 : i64} : (tensor<1099511627776xf32>) -> !column
+  %8 = plan.call "aten.index.Tensor"(%x, %3) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6x8xf32>, !numbers) -> !rows
+  %9 = plan.call "aten.mul.Tensor"(%7, %8) {self = #base.operand<0>, other = #base.operand<1>} : (!column, !rows) -> !rows
+  %10 = plan.call "aten.add.Tensor"(%5, %9) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, !rows) -> !rows
+  %11 = plan.call "aten.index_put.default"(%zeros, %3, %10) {self = #base.operand<0>, indices = [#base.operand<1>], values = #base.operand<2>} : (tensor<6x8xf32>, !numbers, !rows) -> tensor<6x8xf32>
+  return %11 : tensor<6x8xf32>
+}
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+!others = tensor<1099511627777x8xf32>
+
+// One expert for each token, by masks: rows of other experts are written elsewhere.
+// CHECK-LABEL: func.func @masks
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<6x8xf32>
+// CHECK: %[[FIRST:.*]] = plan.call "aten.add.Tensor"(%{{.*}}, %{{.*}})
+// CHECK: %[[ROWS:.*]] = plan.call "aten.relu.default"(%[[X]])
+// CHECK: %[[WEIGHTED:.*]] = plan.call "aten.mul.Tensor"(%[[ROWS]], %{{.*}})
+// CHECK: %[[SECOND:.*]] = plan.call "aten.add.Tensor"(%[[FIRST]], %[[WEIGHTED]])
+// CHECK: return %[[SECOND]]
+func.func @masks(%x: tensor<6x8xf32>, %scores: tensor<6x2xf32>) -> tensor<6x8xf32> {
+  %zeros = plan.call "aten.zeros.default"() {size = [6, 8], dtype = f32} : () -> tensor<6x8xf32>
+  %0:2 = plan.call "aten.max.dim"(%scores) {self = #base.operand<0>, dim = -1 : i64} : (tensor<6x2xf32>) -> (tensor<6xf32>, tensor<6xi64>)
+  %gates = plan.call "aten.unsqueeze.default"(%0#0) {self = #base.operand<0>, dim = -1 : i64} : (tensor<6xf32>) -> tensor<6x1xf32>
+  %1 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 0 : i64} : (tensor<6xi64>) -> tensor<6xi1>
+  %2 = plan.call "aten.index.Tensor"(%x, %1) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6x8xf32>, tensor<6xi1>) -> !rows
+  %3 = plan.call "aten.index.Tensor"(%gates, %1) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6x1xf32>, tensor<6xi1>) -> tensor<1099511627776x1xf32>
+  %4 = plan.call "aten.mul.Tensor"(%2, %3) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, tensor<1099511627776x1xf32>) -> !rows
+  %5 = plan.call "aten.index_put.default"(%zeros, %1, %4) {self = #base.operand<0>, indices = [#base.operand<1>], values = #base.operand<2>} : (tensor<6x8xf32>, tensor<6xi1>, !rows) -> tensor<6x8xf32>
+  %6 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 1 : i64} : (tensor<6xi64>) -> tensor<6xi1>
+  %7 = plan.call "aten.index.Tensor"(%x, %6) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6x8xf32>, tensor<6xi1>) -> !others
+  %8 = plan.call "aten.relu.default"(%7) {self = #base.operand<0>} : (!others) -> !others
+  %9 = plan.call "aten.index.Tensor"(%gates, %6) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6x1xf32>, tensor<6xi1>) -> tensor<1099511627777x1xf32>
+  %10 = plan.call "aten.mul.Tensor"(%8, %9) {self = #base.operand<0>, other = #base.operand<1>} : (!others, tensor<1099511627777x1xf32>) -> !others
+  %11 = plan.call "aten.index_put.default"(%5, %6, %10) {self = #base.operand<0>, indices = [#base.operand<1>], values = #base.operand<2>} : (tensor<6x8xf32>, tensor<6xi1>, !others) -> tensor<6x8xf32>
+  return %11 : tensor<6x8xf32>
+}

@@ -205,6 +205,7 @@ struct BoundPlan {
   std::optional<BoundInit> init;              ///< none: training needs weights
   std::vector<BoundOverlapClause> overlap;    ///< what the estimated timeline must keep to
   std::optional<BoundSplit> split;            ///< none: nothing is split
+  std::optional<SourceRange> halves;          ///< the clause that allows halves of a batch beside each other
   Coverage coverage;
 };
 

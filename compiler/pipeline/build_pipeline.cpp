@@ -74,6 +74,8 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addPass(createLocalizeCalls());
     manager.addPass(createSplitMicrobatches());
     manager.addPass(createLowerExchanges());
+    if (options.halves)
+      manager.addPass(createMergeHalves());
     return;
   case Phase::group:
     manager.addPass(createGroupCollectives());

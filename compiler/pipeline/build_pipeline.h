@@ -19,6 +19,7 @@ struct PipelineOptions {
   std::shared_ptr<const Cluster> cluster;               ///< whose durations the schedule has; null: the preset cpu
   std::string solver = scheduling::defaultSolver.str(); ///< of the schedule
   int64_t mostParts = 1;                                ///< into which the schedule may split products; 1: none
+  bool halves = false;                                  ///< one program runs two microbatches
   std::vector<ProgramTimes> *times = nullptr;           ///< gets the estimated times of each program; may be null
 };
 

@@ -28,6 +28,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SHA256.h"
 #include <map>
+#include <utility>
 
 using namespace meshplan;
 
@@ -82,14 +83,56 @@ bool Compilation::run(Phase last) {
   if (!import())
     return false;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) { report(diagnostic); });
+  inHalves = bound->halves.has_value();
+  if (last != Phase::schedule)
+    return runPhases(last);
+  return (inHalves ? chooseHalves() : runPhases(last)) && keepsContracts();
+}
+
+bool Compilation::runPhases(Phase last) {
   for (Phase phase = Phase::import;; phase = nextPhase(phase)) {
     if (!runPasses(phase))
-      return false;
-    if (phase == Phase::schedule && !keepsContracts())
       return false;
     if (phase == last)
       return true;
   }
+}
+
+/// The estimated time of a step, in nanoseconds.
+static int64_t stepTime(mlir::ModuleOp module, const std::vector<ProgramTimes> &times) {
+  std::optional<StepTimes> step = stepTimes(times, sched::mainProgramOf(module).getSymName());
+  return step ? step->total : 0;
+}
+
+bool Compilation::chooseHalves() {
+  mlir::OwningOpRef<mlir::ModuleOp> halves = ir->clone();
+  for (auto statement : llvm::make_early_inc_range(ir->getOps<plan::MicrobatchesOp>())) {
+    if (statement.getCount() == 2)
+      statement.erase();
+    else
+      statement.setCount(statement.getCount() / 2);
+  }
+  // First the form without halves, so that what is wrong with the plan itself is reported as of it.
+  inHalves = false;
+  if (!runPhases(Phase::schedule))
+    return false;
+  int64_t whole = stepTime(*ir, programTimes);
+  std::vector<ProgramTimes> wholeTimes = std::exchange(programTimes, {});
+  std::swap(ir, halves);
+  inHalves = true;
+  // Warnings have been reported.
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+      report(diagnostic);
+  });
+  if (!runPhases(Phase::schedule))
+    return false;
+  if (stepTime(*ir, programTimes) < whole)
+    return true;
+  inHalves = false;
+  std::swap(ir, halves);
+  programTimes = std::move(wholeTimes);
+  return true;
 }
 
 bool Compilation::import() {
@@ -127,6 +170,7 @@ bool Compilation::import() {
     bound->recomputes.clear();
     bound->overlap.clear();
     bound->split.reset();
+    bound->halves.reset();
   }
   archive::SymbolBindings bindings = bindExtents(*archive.program, *bound, reports);
   if (reports.hasErrors())
@@ -214,13 +258,13 @@ bool Compilation::runPasses(Phase phase) {
   manager.enableVerifier(verifiesEachPass);
   buildPhase(manager, phase,
              {options.strict, options.gradients, options.reference, options.device, machines, options.solver,
-              bound && bound->split ? bound->split->most : 1, &programTimes});
+              bound && bound->split ? bound->split->most : 1, inHalves, &programTimes});
   return mlir::succeeded(manager.run(*ir)) && (verifiesEachPass || mlir::succeeded(mlir::verify(*ir))) &&
          !reports.hasErrors();
 }
 
 bool Compilation::keepsContracts() {
-  if (bound->overlap.empty() && !bound->split)
+  if (bound->overlap.empty() && !bound->split && !bound->halves)
     return true;
   sched::ProgramOp main = sched::mainProgramOf(*ir);
   if (std::optional<StepTimes> times = main ? stepTimes(programTimes, main.getSymName()) : std::nullopt)

@@ -57,6 +57,8 @@ public:
   const Cluster &cluster() const { return *machines; }
   /// The estimated times of each program that all ranks run. Only after the phase `schedule`.
   const std::vector<ProgramTimes> &times() const { return programTimes; }
+  /// True if the program of a step runs two halves of each batch beside each other. Only after the phase `schedule`.
+  bool usesHalves() const { return inHalves; }
   /// Digest of the archive: equal for equal archives.
   const std::string &digestOfModel() const { return archiveDigest; }
 
@@ -64,7 +66,10 @@ private:
   bool import();
   /// Reads the cluster and compares it with the mesh.
   bool readCluster();
+  bool runPhases(Phase last);
   bool runPasses(Phase phase);
+  /// Runs all phases without and with halves, and keeps the form whose step is faster by the estimate.
+  bool chooseHalves();
   /// Compares the contracts of the plan with the estimated times. False if one does not hold.
   bool keepsContracts();
   Diagnostic &reportArchive(const archive::Diagnostic &error, SourceRange location);
@@ -85,6 +90,7 @@ private:
   std::optional<BoundPlan> bound;
   std::shared_ptr<const Cluster> machines;
   std::vector<ProgramTimes> programTimes;
+  bool inHalves = false;
   std::string archiveDigest;
   std::string modelDigest; ///< digest of the archive and of the buffers' initial values that training starts from
   mlir::OwningOpRef<mlir::ModuleOp> ir;

@@ -59,6 +59,8 @@ void meshplan::printTimes(const Report &report, raw_ostream &stream) {
     times.addRow({"waiting for the host", timeText(time.waitsForHost), percent(time.waitsForHost, time.step)});
   if (time.splittable > 0)
     times.addRow({"collectives in parts", std::to_string(time.split), "", "of " + std::to_string(time.splittable)});
+  if (time.halves)
+    times.addRow({"halves beside each other", *time.halves ? "yes" : "no", "", *time.halves ? "" : "not faster"});
   if (time.utilization)
     times.addRow(
         {"model flops utilization", "", formatted("%.1f %%", 100 * *time.utilization), utilizationText(report)});

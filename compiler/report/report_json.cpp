@@ -151,6 +151,7 @@ static json::Value timeToJson(const TimeReport &time) {
                       {"waits_for_host_ns", time.waitsForHost},
                       {"splittable", time.splittable},
                       {"split", time.split},
+                      {"halves", time.halves},
                       {"groups", toJsonArray(time.groups)},
                       {"model_flops", toJsonArray(time.modelFlops)},
                       {"model_flops_utilization", time.utilization}};

@@ -56,6 +56,7 @@ struct TimeReport {
   int64_t waitsForHost = 0; ///< nothing is computed because nothing is issued
   /// Collectives that may be split into parts together with the products next to them, and those that are.
   int64_t splittable = 0, split = 0;
+  std::optional<bool> halves; ///< whether a step runs in halves; none: the plan does not allow it
   std::vector<GroupTimeReport> groups;
   std::vector<ModelFlops> modelFlops;
   std::optional<double> utilization; ///< of model flops; none without them

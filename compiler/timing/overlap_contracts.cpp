@@ -223,4 +223,13 @@ void meshplan::checkOverlap(const BoundPlan &plan, const StepTimes &step, const 
                                       std::to_string(plan.split->most) + " equal parts")
         .help("rows are the samples of a rank, or the tokens of its only sample unless 'sequence' moves them: state "
               "'rowwise' or 'colwise' for products, change the batch or the number of parts, or remove the clause");
+  // Sums over the whole batch, as of its tokens, belong to no module.
+  bool hasActivations = llvm::any_of(step.runs, [](const ProgramRun &run) {
+    return llvm::any_of(run.program->operations, [](const TimedOperation &operation) {
+      return operation.isCollective() && operation.label.purpose == "activations" && !operation.label.module.empty();
+    });
+  });
+  if (plan.halves && !hasActivations && !isAlone)
+    diagnostics.error(*plan.halves, "halves hide nothing: no rank waits for activations of another one")
+        .help("divide experts over the ranks of the batch, or products over others, or remove the clause");
 }

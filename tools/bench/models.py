@@ -45,6 +45,18 @@ SMOLLM2_8 = {
     "tie_word_embeddings": "false",
 }
 
+# Experts as small, and as many of a token, as in recent mixtures.
+MIXTURE = {
+    "hidden_size": 1024,
+    "intermediate_size": 384,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 4,
+    "num_local_experts": 16,
+    "num_experts_per_tok": 4,
+    "vocab_size": 2048,
+}
+
 
 @dataclass(frozen=True)
 class Model:
@@ -77,6 +89,13 @@ def smollm2_8(batch: int, sequence: int) -> Model:
     plan = ROOT / "test" / "bench" / "smollm2_8.plan"
     source = ["--config", "llama", *settings_of(SMOLLM2_8), "--without-weights"]
     return Model(f"SmolLM2 of 8 layers {batch} x {sequence}", "smollm2_8", plan, batch, sequence, source)
+
+
+def mixture(batch: int, sequence: int) -> Model:
+    """A Mixtral with random weights, whose experts are those of `MIXTURE`."""
+    plan = ROOT / "test" / "bench" / "mixture.plan"
+    source = ["--config", "mixtral", *settings_of(MIXTURE), "--without-weights"]
+    return Model(f"mixture {batch} x {sequence}", "mixture", plan, batch, sequence, source)
 
 
 def llama(size: str, settings: dict[str, int], batch: int, sequence: int) -> Model:

@@ -35,7 +35,9 @@ class Layout:
 
     @property
     def definitions(self) -> list[str]:
-        return [f"-Dworld={self.ranks}", f"-Dtp={self.tensor_parallel}"]
+        # A plan without tensor parallelism need not have the axis.
+        split = [] if self.tensor_parallel == 1 else [f"-Dtp={self.tensor_parallel}"]
+        return [f"-Dworld={self.ranks}", *split]
 
 
 ONE = Layout("one", 1)

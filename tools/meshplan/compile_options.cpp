@@ -64,6 +64,8 @@ mlir::FailureOr<Report> meshplan::reportOf(Compilation &compilation) {
   report->machine = describeMachine(compilation.cluster());
   if (std::optional<StepTimes> times = stepTimes(compilation.times(), program))
     addTimes(*report, *times, compilation.cluster());
+  if (compilation.plan().halves)
+    report->time.halves = compilation.usesHalves();
   return report;
 }
 

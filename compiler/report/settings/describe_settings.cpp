@@ -283,6 +283,8 @@ Settings SettingsDescriber::run() {
     addOverlap(clause);
   if (plan.split)
     add("overlap split products", std::to_string(plan.split->most), locationOf(plan.split->range));
+  if (plan.halves)
+    add("overlap halves", "allowed", locationOf(*plan.halves));
   return std::move(settings);
 }
 

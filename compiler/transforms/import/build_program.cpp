@@ -321,11 +321,14 @@ void ProgramBuilder::checkUpdates() {
           .error(bound.modelRange,
                  "the model updates its buffer '" + update.buffer + "', which is not in its state dict")
           .help("register it with 'persistent=True', so that checkpoints contain it");
-  if (bound.microbatches.count > 1)
+  bool isInMicrobatches = bound.microbatches.count > 1;
+  if (isInMicrobatches || bound.halves)
     diagnostics
-        .error(bound.microbatches.range, "the model updates its buffer '" + program.bufferUpdates.front().buffer +
-                                             "' in each microbatch, which is not implemented yet")
-        .help("train without 'microbatches', or export the model in eval mode");
+        .error(isInMicrobatches ? bound.microbatches.range : *bound.halves,
+               "the model updates its buffer '" + program.bufferUpdates.front().buffer + "' in each " +
+                   (isInMicrobatches ? "microbatch" : "half") + ", which is not implemented yet")
+        .help(std::string("train without '") + (isInMicrobatches ? "microbatches" : "halves") +
+              "', or export the model in eval mode");
 }
 
 void ProgramBuilder::finish(func::FuncOp function, Block *block) {

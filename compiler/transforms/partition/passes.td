@@ -130,6 +130,27 @@ def SplitMicrobatches : Pass<"plan-split-microbatches", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def MergeHalves : Pass<"plan-merge-halves", "::mlir::ModuleOp"> {
+  let summary = "make one program of two microbatches";
+  let description = [{
+    For a plan with `overlap { halves }`. The microbatches 2 i and 2 i + 1 of a step become instance i of one program, so
+    that one of them is computed while collectives of the other are on their way. Ops that depend on the microbatch are
+    there twice, one after the other; the sum of both halves of a gradient is accumulated, after it was reduced if each
+    was. If one instance is left, the sums need no accumulators. `@eval` is treated alike; programs that only count
+    (`@count0`) still run for each microbatch.
+
+    ```mlir
+    %1 = plan.call "meshplan.accumulate"(%sum, %g) ...
+    // becomes
+    %2 = plan.call "aten.add.Tensor"(%g, %g_of_second) ...
+    %1 = plan.call "meshplan.accumulate"(%sum, %2) ...
+    ```
+
+    Error: an op that reads a sum and a value of one microbatch.
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def LowerExchanges : Pass<"plan-lower-exchanges", "::mlir::ModuleOp"> {
   let summary = "turn reshards of rows of experts into exchanges";
   let description = [{

@@ -61,13 +61,20 @@ std::string countHelp(int64_t own, bool isOfRank, int64_t count) {
 }
 
 /// Suggests the nearest batch sizes that give all ranks the same number of samples.
-std::string batchHelp(int64_t samples, uint64_t needed) {
+std::string batchHelp(int64_t samples, uint64_t needed, const std::string &remove = "remove the statement") {
   std::string batches;
   if (needed <= static_cast<uint64_t>(samples))
     batches = std::to_string(static_cast<uint64_t>(samples) / needed * needed);
   if (needed <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max() - samples))
     batches += (batches.empty() ? "" : " or ") + std::to_string((static_cast<uint64_t>(samples) / needed + 1) * needed);
-  return "remove the statement" + (batches.empty() ? "" : ", or use a batch of " + batches);
+  return remove + (batches.empty() ? "" : ", or use a batch of " + batches);
+}
+
+/// " over dp = 2": what divides a batch besides microbatches; empty if nothing does.
+std::string dividedText(const Context &context, const BoundDim &batch) {
+  if (batch.axes.empty())
+    return "";
+  return " over " + axesText(context, batch.axes) + " = " + std::to_string(shardsOf(context, batch));
 }
 
 /// Checks that all microbatches have the same size, so that one program runs them all.
@@ -77,12 +84,9 @@ bool divides(const Context &context, const BoundDim &batch, int64_t count, Sourc
   // An extent of 0 is unknown and has been reported.
   if (batch.extent <= 0 || static_cast<uint64_t>(batch.extent) % needed == 0)
     return true;
-  std::string over;
-  if (!batch.axes.empty())
-    over = " over " + axesText(context, batch.axes) + " = " + std::to_string(shards);
   context.diagnostics
       .error(range, "the batch has " + std::to_string(batch.extent) + " samples, and " + std::to_string(count) +
-                        " microbatches" + over + " need a multiple of " + std::to_string(needed))
+                        " microbatches" + dividedText(context, batch) + " need a multiple of " + std::to_string(needed))
       .note(batch.range, "the batch is here")
       .help(batch.extent % shards == 0 ? countHelp(batch.extent / shards, shards > 1, count)
                                        : batchHelp(batch.extent, needed));
@@ -153,4 +157,32 @@ void bind::checkMicrobatches(const Context &context, const BoundPlan &plan) {
   (void)llvm::all_of(batches, [&](const BoundDim *batch) {
     return divides(context, *batch, plan.microbatches.count, statement.count.range);
   });
+}
+
+void bind::checkHalves(const Context &context, const BoundPlan &plan) {
+  if (!plan.halves)
+    return;
+  const BoundMicrobatches &microbatches = plan.microbatches;
+  if (microbatches.mean) {
+    context.diagnostics.error(*plan.halves, "'halves' divides microbatches, and with 'mean' the model reads each whole")
+        .note(microbatches.range, "the microbatches are here")
+        .help("leave out 'mean', or remove 'halves'");
+    return;
+  }
+  std::vector<const BoundDim *> batches = findBatches(context, plan);
+  if (batches.empty())
+    context.diagnostics.error(*plan.halves, "halves are of the dim 'batch', and no input has a dim 'batch'")
+        .help("name it: 'input NAME: [batch, ...]'");
+  for (const BoundDim *batch : batches) {
+    uint64_t needed = llvm::SaturatingMultiply<uint64_t>(2 * microbatches.count, shardsOf(context, *batch));
+    if (batch->extent <= 0 || static_cast<uint64_t>(batch->extent) % needed == 0)
+      continue;
+    std::string whose = microbatches.count == 1 ? "" : " of " + std::to_string(microbatches.count) + " microbatches";
+    context.diagnostics
+        .error(*plan.halves, "the batch has " + std::to_string(batch->extent) + " samples, and halves" + whose +
+                                 dividedText(context, *batch) + " need a multiple of " + std::to_string(needed))
+        .note(batch->range, "the batch is here")
+        .help(batchHelp(batch->extent, needed, "remove 'halves'"));
+    return;
+  }
 }

@@ -3,7 +3,7 @@
 // A clause is a sequence of words, as `require gradients over dp hidden >= 90 %`, which the parser gives as one list of
 // operands. What is not of this form is an error with the form; what is, and cannot hold, such as a group that the plan
 // cannot have, is an error of its own. compiler/timing/overlap_contracts.h judges the clauses on the timeline. What may
-// be split is a choice of the schedule.
+// be split, and whether a step runs in halves, are choices of the schedule.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,8 @@ using namespace meshplan::bind;
 namespace {
 
 const std::string requireForm = "require GROUP [over AXES] hidden >= N %",
-                  forbidForm = "forbid [GROUP [over AXES]] exposed > TIME", splitForm = "split products N";
+                  forbidForm = "forbid [GROUP [over AXES]] exposed > TIME", splitForm = "split products N",
+                  halvesForm = "halves";
 
 /// More parts than this are never faster: each one costs a launch and the latency of a collective.
 constexpr int64_t mostParts = 64;
@@ -63,6 +64,7 @@ public:
 
   bool take(const Option &option, bool forbids);
   bool takeSplit(const Option &option);
+  bool takeHalves(const Option &option);
 
 private:
   bool takeGroup(ClauseReader &reader, BoundOverlapClause &clause);
@@ -202,6 +204,16 @@ bool OverlapBinder::takeSplit(const Option &option) {
   return true;
 }
 
+bool OverlapBinder::takeHalves(const Option &option) {
+  if (!option.operands.empty())
+    return false;
+  if (context.syntax.optimizers.empty())
+    context.diagnostics.error(option.range, "the plan does not train, so no step has halves")
+        .help("add 'optimizer KIND { ... }', or remove 'halves'");
+  plan.halves = option.range;
+  return true;
+}
+
 } // namespace
 
 void bind::bindOverlap(const Context &context, const OverlapStatement &statement, BoundPlan &plan) {
@@ -211,7 +223,8 @@ void bind::bindOverlap(const Context &context, const OverlapStatement &statement
   OverlapBinder binder(context, plan);
   OptionRule require{"require", requireForm, [&](const Option &option) { return binder.take(option, false); }},
       forbid{"forbid", forbidForm, [&](const Option &option) { return binder.take(option, true); }},
-      split{"split", splitForm, [&](const Option &option) { return binder.takeSplit(option); }};
+      split{"split", splitForm, [&](const Option &option) { return binder.takeSplit(option); }},
+      halves{"halves", halvesForm, [&](const Option &option) { return binder.takeHalves(option); }};
   require.mayRepeat = forbid.mayRepeat = true;
-  readOptions(context, "overlap", statement.clauses, {require, forbid, split});
+  readOptions(context, "overlap", statement.clauses, {require, forbid, split, halves});
 }

@@ -142,4 +142,5 @@ void bind::bindTraining(const Context &context, BoundPlan &plan) {
     bindInit(context, statement, plan);
   for (const OverlapStatement &statement : context.syntax.overlaps)
     bindOverlap(context, statement, plan);
+  checkHalves(context, plan);
 }

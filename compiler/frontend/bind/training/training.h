@@ -18,6 +18,9 @@ std::string lossHelp(const Context &context);
 /// Reports a batch that microbatches and ranks do not divide evenly, and statements that contradict their mean.
 void checkMicrobatches(const Context &context, const BoundPlan &plan);
 
+/// Reports a batch that has no halves on each rank and in each microbatch.
+void checkHalves(const Context &context, const BoundPlan &plan);
+
 /// Fills precision. Requires the data blocks, the optimizer and bindTrainable.
 void bindPrecision(const Context &context, const PrecisionStatement &statement, BoundPlan &plan);
 

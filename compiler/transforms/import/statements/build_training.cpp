@@ -50,9 +50,10 @@ void StatementBuilder::buildTraining() {
     buildRecompute(recompute);
   for (const BoundData &data : bound.data)
     buildData(data);
-  if (bound.microbatches.count > 1)
-    MicrobatchesOp::create(builder, locate(bound.microbatches.range), bound.microbatches.count,
-                           bound.microbatches.mean);
+  // Halves are microbatches until plan-merge-halves makes one program of two.
+  if (int64_t count = bound.microbatches.count * (bound.halves ? 2 : 1); count > 1)
+    MicrobatchesOp::create(builder, locate(bound.microbatches.count > 1 ? bound.microbatches.range : *bound.halves),
+                           count, bound.microbatches.mean);
   if (bound.precision)
     buildPrecision(*bound.precision);
 }

@@ -1,0 +1,154 @@
+"""Measures a training step of a mixture whose ranks exchange the tokens of their experts, against PyTorch's.
+
+Two ranks with different samples and different experts (`expert dp`). Computing is measured with ranks as threads, and
+the loopback gets the rate at which the rows that ranks exchange take the part `EXCHANGED` of a step that does one after
+the other. Then ranks over MPI with the schedules of `SOLVERS` and PyTorch over Gloo take turns, from the same weights
+and on the same batch; losses of all steps must agree. A ratio is the median of the ratios of the turns.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import limited_network, models, overlap_time, table, train_time, training
+from bench.arguments import parser
+from bench.training import Layout, Result
+
+LAYOUT = Layout("expert dp", 2, data="DDP")
+SOLVERS = ("program", training.SOLVER, "search")
+EXCHANGED = 0.35
+TARGET = 1.0  # of PyTorch's step
+# Sums in another order may turn the choice of a token between two experts with nearly equal scores.
+LOSS_TOLERANCE = 1e-4
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Side:
+    name: str
+    command: tuple[str, ...]  # of a rank, without the number of steps
+    is_pytorch: bool = False
+
+    def started(self, steps: int, limited: bool) -> list[str]:
+        command = [*self.command, "--steps", str(steps)]
+        if self.is_pytorch:
+            ranks = ("--nproc-per-node", str(LAYOUT.ranks))
+            return [str(training.TORCHRUN), "--standalone", "--local-addr", "localhost", *ranks, *command]
+        # Without a limit the ranks are threads.
+        return training.over_mpi(LAYOUT.ranks, limited, *command) if limited else command
+
+
+PYTORCH = Side("PyTorch", ("-m", "bench.torch_experts", "--inputs", "inputs.safetensors"), is_pytorch=True)
+
+
+def side_of(programs: Path, name: str, schedule: str) -> Side:
+    bench = (str(programs / "meshplan-run"), "bench", schedule, "--program", "step", "--json")
+    return Side(name, (*bench, "--weights", "weights.safetensors", "--inputs", "inputs.safetensors"))
+
+
+@dataclass(frozen=True)
+class Measured:
+    result: Result
+    exposed: float = 0.0  # seconds that the slowest rank waits in the last step
+
+
+Turn = dict[Side, Measured]
+
+
+def run(side: Side, where: Path, steps: int, network: limited_network.Network | None = None) -> Measured:
+    """Without a network the ranks are threads."""
+    trace = where / "experts.trace.json"
+    options = () if side.is_pytorch else ("--trace", str(trace))
+    command = [*(network.prefix() if network else ()), *side.started(steps, network is not None), *options]
+    # Gloo would otherwise look up the address of the machine's name.
+    environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo"}
+    done = subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: status {done.returncode}\n{done.stderr}")
+    result = training.result_of(json.loads(done.stdout))
+    return Measured(result, 0.0 if side.is_pytorch else overlap_time.exposed_seconds(json.loads(trace.read_text())))
+
+
+def check_losses(turn: Turn) -> None:
+    (first, expected), *others = ((side, measured.result.losses) for side, measured in turn.items())
+    for side, found in others:
+        if not all(math.isclose(a, b, rel_tol=LOSS_TOLERANCE) for a, b in zip(found, expected, strict=True)):
+            raise RuntimeError(f"{side.name} has the losses {found}, {first.name} has {expected}")
+
+
+def take_turns(sides: tuple[Side, ...], rounds: int, run_one: Callable[[Side], Measured]) -> list[Turn]:
+    turns = []
+    for number in range(rounds):
+        turn = {side: run_one(side) for side in sides}
+        check_losses(turn)
+        seconds = ", ".join(f"{side.name} {measured.result.seconds:.3f} s" for side, measured in turn.items())
+        print(f"turn {number + 1}: {seconds}", file=sys.stderr, flush=True)
+        turns.append(turn)
+    return turns
+
+
+def exchanged_bytes(report: dict) -> int:
+    """Bytes that all ranks exchange in a step, of the report of `check`, which counts bytes sent and received."""
+    moved = (each for group in report["communicators"] for each in group["collectives"])
+    return sum(each["bytes"] for each in moved if each["kind"] == "all_to_all") * LAYOUT.ranks // 2
+
+
+def row(side: Side, turns: list[Turn], exchange: float) -> table.Row:
+    """`exchange`: seconds that the rows of a step take at the rate of the loopback."""
+    seconds = [turn[side].result.seconds for turn in turns]
+    theirs = [turn[PYTORCH].result.seconds for turn in turns]
+    return {
+        "side": side.name,
+        "step s": statistics.median(seconds),
+        "of PyTorch": statistics.median([step / other for step, other in zip(seconds, theirs, strict=True)]),
+        "target": "" if side.is_pytorch else str(TARGET),
+        "exchange s": exchange,
+        "exchange of step": exchange / statistics.median(seconds),
+        "exposed s": "-" if side.is_pytorch else statistics.median([turn[side].exposed for turn in turns]),
+        "peak MiB": "-" if side.is_pytorch else max(turn[side].result.peak for turn in turns) / MIB,
+    }
+
+
+def main() -> None:
+    arguments = parser(__doc__, rounds=3, steps=3).parse_args()
+    model = models.mixture(batch=4, sequence=512)
+    where = models.export(model, arguments.folder).resolve()
+    programs = arguments.programs
+    cluster = train_time.calibrate(programs, where, LAYOUT.ranks)
+    on = ("--cluster", str(cluster))
+    train_time.compile_schedule(model, programs, where, LAYOUT, *on, "-o", "threads.sched")
+    computing = run(side_of(programs, "threads", "threads.sched"), where, arguments.steps).result.seconds
+    exchanged = exchanged_bytes(train_time.checked(model, programs, where, LAYOUT, *on))
+    rate = overlap_time.rate_of(exchanged, computing * EXCHANGED / (1 - EXCHANGED))
+    exchange = exchanged / limited_network.bytes_per_second(rate)
+    try:
+        with limited_network.limited(rate) as network:
+            overlap = overlap_time.measured_overlap(programs, where, LAYOUT.ranks, network)
+            limited = ("--cluster", str(train_time.limited_cluster(cluster, rate, overlap)))
+            sides = []
+            for solver in SOLVERS:
+                schedule = LAYOUT.schedule(solver)
+                train_time.compile_schedule(
+                    model, programs, where, LAYOUT, *limited, "--schedule", solver, "-o", schedule
+                )
+                sides.append(side_of(programs, f"mpi {solver}", schedule))
+            turns = take_turns(
+                (*sides, PYTORCH), arguments.rounds, lambda side: run(side, where, arguments.steps, network)
+            )
+    except limited_network.NotAllowed as missing:
+        print(f"skipped: the loopback cannot be limited: {missing}")
+        return
+    print(f"computing {computing:.3f} s, loopback of {rate}")
+    table.report([row(side, turns, exchange) for side in (*sides, PYTORCH)], arguments.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -11,6 +11,7 @@
 
 #include "compiler/draft/build_graph.h"
 #include "compiler/sharding/dataflow/attention_heads.h"
+#include "compiler/sharding/dataflow/expert_weights.h"
 #include "compiler/sharding/families/convolutions.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
@@ -44,6 +45,7 @@ private:
   void addWeight(BlockArgument argument, const OutlineParameter &parameter, size_t index);
   size_t firstCall(Value value) const;
   bool comesFromInput(Value value);
+  std::optional<std::string> expertsOf(BlockArgument argument, const std::string &module) const;
 
   func::FuncOp function;
   const ModelOutline &model;
@@ -51,6 +53,7 @@ private:
   FeatureGraph graph;
   llvm::DenseMap<Value, size_t> firstDim;
   llvm::DenseMap<Operation *, size_t> callIndex;
+  llvm::DenseMap<Value, std::string> expertModules; ///< by weight of experts: the module that computes rows with it
 };
 
 } // namespace
@@ -178,6 +181,8 @@ void GraphBuilder::markGroups(plan::CallOp call, const CallView &view, std::vect
 void GraphBuilder::addCall(plan::CallOp call) {
   size_t index = graph.calls.size();
   callIndex[call] = index;
+  for (BlockArgument weight : weightsOfExperts(call))
+    expertModules.try_emplace(weight, call.getModule().value_or("").str());
   graph.calls.push_back({call.getTarget().str(), call.getModule().value_or("").str()});
   for (Value result : call.getResults())
     addValue(result);
@@ -241,6 +246,15 @@ bool GraphBuilder::comesFromInput(Value value) {
   return false;
 }
 
+/// The module whose style divides the experts of a weight that `module` uses; nothing for other weights.
+std::optional<std::string> GraphBuilder::expertsOf(BlockArgument argument, const std::string &module) const {
+  auto computing = expertModules.find(argument);
+  if (computing == expertModules.end())
+    return std::nullopt;
+  bool computesItself = computing->second == module || isInside(computing->second, module);
+  return computesItself ? module : computing->second;
+}
+
 void GraphBuilder::addWeight(BlockArgument argument, const OutlineParameter &parameter, size_t index) {
   std::vector<WeightUse> uses;
   llvm::SetVector<size_t> modules;
@@ -259,6 +273,7 @@ void GraphBuilder::addWeight(BlockArgument argument, const OutlineParameter &par
     WeightUse use;
     use.module = model.modules[module].path;
     use.name = parameterPath(model, parameter);
+    use.expertsOf = expertsOf(argument, use.module);
     use.parameter = index;
     for (int64_t dim = 0; dim < cast<RankedTensorType>(argument.getType()).getRank(); ++dim)
       use.dims.push_back(firstDim[argument] + dim);

@@ -2,6 +2,7 @@
 //
 // Styles follow from classes of dims that operators split together (dim_classes.h), in the order of what they save:
 //
+// 0. Experts of mixtures, which are divided as whole experts where samples are.
 // 1. Pairs: a class that linear weights produce and others contract, and that no call needs whole. The producers become
 //    colwise, the contracting ones rowwise, and a pair communicates one sum. Where two classes want a weight, the
 //    better one (`rank`) comes first.
@@ -32,8 +33,8 @@ namespace {
 
 class StyleChooser {
 public:
-  StyleChooser(const FeatureGraph &graph, bool sequence)
-      : graph(graph), sequence(sequence), classes(graph), parts(partsOfDims(graph)) {
+  StyleChooser(const FeatureGraph &graph, const StyleRequest &request)
+      : graph(graph), request(request), classes(graph), parts(partsOfDims(graph)) {
     for (const DimLink &link : graph.links)
       if (graph.calls[link.call].target == "meshplan.attention")
         attended.insert(classes.find(link.dims.front()));
@@ -47,6 +48,8 @@ public:
   StyleChoices choose();
 
 private:
+  bool dividesExperts(const WeightUse &weight) const;
+  void chooseExperts();
   void choosePairs(const DimClasses &classes);
   void chooseHeads();
   void chooseEmbeddings();
@@ -65,7 +68,7 @@ private:
   void collectUndivided(StyleChoices &choices) const;
 
   const FeatureGraph &graph;
-  bool sequence;
+  const StyleRequest &request;
   DimClasses classes;
   std::map<std::string, std::vector<size_t>> weightsOf; ///< those that a style of the module would apply to
   std::set<size_t> attended;                            ///< classes with dims of attentions
@@ -78,6 +81,11 @@ private:
 };
 
 } // namespace
+
+/// The module whose style divides the weight.
+static const std::string &styledModule(const WeightUse &weight) {
+  return weight.expertsOf ? *weight.expertsOf : weight.module;
+}
 
 /// True for a weight that computes few features from many that are split, such as one number for each head: its partial
 /// sums are reduced, and the result is split again.
@@ -99,7 +107,7 @@ bool StyleChooser::give(const std::vector<size_t> &colwise, const std::vector<si
     std::string module = moduleText(withoutIndices(weight.module));
     if (!isNew)
       reason = "both its input and its output features are those of " + module;
-    else if (given.count(index))
+    else if (given.count(index) || givenToModule.count(styledModule(weight)))
       reason = "its features are also those of " + module + ", which has another style";
   };
   for (size_t index : colwise)
@@ -144,6 +152,29 @@ bool StyleChooser::haveOneStyle(const std::string &module) const {
            const std::vector<int64_t> &own = parts[weight.dims.front()];
            return !own.empty() && own != style.parts;
          });
+}
+
+/// True if each rank can have some of the experts.
+bool StyleChooser::dividesExperts(const WeightUse &weight) const {
+  int64_t experts = graph.extents[weight.dims.front()];
+  if (request.dataRanks == 1)
+    return false;
+  int64_t others = request.tensorRanks.value_or(1);
+  if (others == 1)
+    return experts >= request.dataRanks;
+  return experts % request.dataRanks == 0 && experts / request.dataRanks % others == 0;
+}
+
+/// The style is that of the module that computes rows, and divides all weights of experts there.
+void StyleChooser::chooseExperts() {
+  for (const WeightUse &weight : graph.weights) {
+    if (!weight.expertsOf || !dividesExperts(weight))
+      continue;
+    givenToModule[*weight.expertsOf] = {*weight.expertsOf, DraftStyle::expert, {}, groupOf(*weight.expertsOf)};
+    // Products with the weights begin at the tokens that go to the experts, as those of other pairs do.
+    if (weight.inputDim)
+      starts.insert(classes.find(*weight.inputDim));
+  }
 }
 
 /// True if the weights around a class can be split so that only a sum is communicated.
@@ -299,8 +330,8 @@ bool StyleChooser::isNeededWithAllPositions(const WeightUse &weight) const {
 /// output gathered afterwards; replicated, it reads what was gathered before.
 void StyleChooser::chooseWhole() {
   for (const WeightUse &weight : graph.weights)
-    if (weight.role == Role::linear && !hasStyle(weight.module) && starts.count(classes.find(*weight.inputDim)) &&
-        isNeededWithAllPositions(weight))
+    if (weight.role == Role::linear && !hasStyle(styledModule(weight)) &&
+        starts.count(classes.find(*weight.inputDim)) && isNeededWithAllPositions(weight))
       givenToModule[weight.module] = {weight.module, DraftStyle::whole, {}, groupOf(weight.module)};
 }
 
@@ -314,8 +345,8 @@ void StyleChooser::collectStyles(StyleChoices &choices) const {
   };
   for (size_t index = 0; index < graph.weights.size(); ++index) {
     const WeightUse &weight = graph.weights[index];
-    if (auto own = givenToModule.find(weight.module); own != givenToModule.end())
-      add(own->second, weight.module);
+    if (auto own = givenToModule.find(styledModule(weight)); own != givenToModule.end())
+      add(own->second, own->first);
     else if (auto found = given.find(index); found != given.end())
       add(found->second, haveOneStyle(weight.module) ? weight.module : weight.name);
   }
@@ -325,7 +356,7 @@ void StyleChooser::collectUndivided(StyleChoices &choices) const {
   std::set<std::string> seen;
   for (size_t index = 0; index < graph.weights.size(); ++index) {
     const WeightUse &weight = graph.weights[index];
-    if (weight.dims.size() < 2 || given.count(index) || givenToModule.count(weight.module))
+    if (weight.dims.size() < 2 || given.count(index) || givenToModule.count(styledModule(weight)))
       continue;
     const std::string &path = hasStyle(weight.module) ? weight.name : weight.module;
     if (!seen.insert(path).second)
@@ -339,22 +370,27 @@ void StyleChooser::collectUndivided(StyleChoices &choices) const {
 }
 
 StyleChoices StyleChooser::choose() {
+  chooseExperts();
+  StyleChoices choices;
+  if (!request.tensorRanks) {
+    collectStyles(choices);
+    return choices;
+  }
   choosePairs(classes);
   // Second, for what is left: with classes that begin at grouped convolutions, which would otherwise join the features
   // before and after them.
   choosePairs(DimClasses(graph, /*beginsAtGroups=*/true));
   chooseHeads();
   chooseEmbeddings();
-  if (sequence) {
+  if (request.sequence) {
     chooseNorms();
     chooseWhole();
   }
-  StyleChoices choices;
   collectStyles(choices);
   collectUndivided(choices);
   return choices;
 }
 
-StyleChoices meshplan::chooseStyles(const FeatureGraph &graph, bool sequence) {
-  return StyleChooser(graph, sequence).choose();
+StyleChoices meshplan::chooseStyles(const FeatureGraph &graph, const StyleRequest &request) {
+  return StyleChooser(graph, request).choose();
 }

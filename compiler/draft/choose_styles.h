@@ -15,7 +15,8 @@ enum class DraftStyle {
   colwise,
   rowwise,
   sequence,
-  whole, ///< replicated, computed from a replicated input
+  expert, ///< the experts of a mixture
+  whole,  ///< replicated, computed from a replicated input
 };
 
 /// A style for a module, or for one parameter of a module whose weights need different styles. Choices of one group are
@@ -40,8 +41,19 @@ struct StyleChoices {
   std::vector<UndividedModule> undivided;
 };
 
+/// What the axes of the mesh allow.
+struct StyleRequest {
+  std::optional<int64_t> tensorRanks; ///< over which weights may be split; nothing if the mesh has no axis for them
+  int64_t dataRanks = 1;              ///< over which samples are split
+  bool sequence = false;              ///< norms split the sequence
+};
+
 /// Chooses styles. The rules, in order:
 ///
+/// - Experts of a mixture, if samples are split: each rank has some of them, and rows go to the ranks of their experts.
+///   Over the data axes alone each rank needs an expert. With tensor axes, too, all ranks need equally many, since the
+///   compiler would gather samples otherwise. Where that does not hold, the features of experts are a pair as below.
+///   Without tensor axes this is the only rule.
 /// - A pair: linear weights that produce the features of one class (colwise), and linear weights that contract them
 ///   (rowwise), if no call needs the features whole. Only the contraction communicates, by one sum.
 /// - The same for pairs that begin with grouped convolutions, whose input is whole.
@@ -63,7 +75,7 @@ struct StyleChoices {
 /// many features on the other side (splitting an adapter's inner dim would leave the adapted weights replicated); heads
 /// of an attention; classes with fewer weights; program order. Other weights of two or more dims whose own features are
 /// in the class, such as those of a depthwise convolution between the two, become colwise with the pair.
-StyleChoices chooseStyles(const FeatureGraph &graph, bool sequence);
+StyleChoices chooseStyles(const FeatureGraph &graph, const StyleRequest &request);
 
 } // namespace meshplan
 

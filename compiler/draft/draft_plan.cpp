@@ -391,10 +391,11 @@ DraftedPlan Drafter::describe(std::string text) const {
 }
 
 /// The style as the text of an entry.
-static std::string styleText(const StyleChoice &choice, const std::string &axes) {
-  static constexpr const char *words[] = {"colwise ", "rowwise ", "sequence "};
+static std::string styleText(const StyleChoice &choice, const std::vector<DraftAxis> &mesh) {
+  static constexpr const char *words[] = {"colwise ", "rowwise ", "sequence ", "expert "};
   if (choice.style == DraftStyle::whole)
     return "replicate, input replicate";
+  std::string axes = choice.style == DraftStyle::expert ? axesOfExperts(mesh) : axesOfRole(mesh, AxisRole::tensor);
   return words[static_cast<size_t>(choice.style)] + axes +
          (choice.parts.empty() ? "" : " " + partsClause(choice.parts, choice.isOfHeads));
 }
@@ -414,18 +415,20 @@ bool Drafter::chooseFromGraph() {
   collectModules(graph);
   draft.inputNames = positionsFirst(graph);
   draft.readsTokens = llvm::any_of(graph.weights, [](const WeightUse &weight) { return weight.looksUpInput; });
-  std::string axes = axesOfRole(draft.mesh, AxisRole::tensor);
-  if (axes.empty())
-    return true;
+  bool hasTensorAxes = !axesOfRole(draft.mesh, AxisRole::tensor).empty();
   if (adopted.styles) {
+    if (!hasTensorAxes)
+      return true;
     takeStyles();
     findInputs(function);
     return true;
   }
-  StyleChoices found = chooseStyles(graph, sequence);
+  StyleChoices found =
+      chooseStyles(graph, {hasTensorAxes ? std::optional(shardsOfRole(draft.mesh, AxisRole::tensor)) : std::nullopt,
+                           shardsOfRole(draft.mesh, AxisRole::data), sequence});
   choices = std::move(found.styles);
   for (const StyleChoice &choice : choices)
-    draft.styles.push_back({choice.path, styleText(choice, axes)});
+    draft.styles.push_back({choice.path, styleText(choice, draft.mesh)});
   if (!draft.inputNames.empty())
     // The sequence is dim 0 of inputs that have positions first.
     for (auto [choice, style] : llvm::zip_equal(choices, draft.styles))

@@ -179,7 +179,7 @@ bool DraftWriter::leavesRest() const {
 /// A comment that explains `rest`, where no comment above does.
 std::string DraftWriter::restComment() const {
   if (axesOfRole(draft.mesh, AxisRole::tensor).empty())
-    return "  // every rank holds all weights";
+    return draft.styles.empty() ? "  // every rank holds all weights" : "  // every rank holds all other weights";
   std::set<std::string> known;
   for (const std::vector<LabelledModule> &modules : {draft.styles, draft.undivided})
     for (const LabelledModule &module : modules)

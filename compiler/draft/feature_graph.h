@@ -63,6 +63,9 @@ struct WeightUse {
   std::optional<size_t> outputDim; ///< dims of the parameter in the graph
   std::optional<size_t> inputDim;
   bool looksUpInput = false; ///< the indices of the embedding are an input of the model
+  /// If it has a matrix or bias for each expert of a mixture, in its first dim: the module whose style divides them,
+  /// which has the operators that compute rows with it.
+  std::optional<std::string> expertsOf = std::nullopt;
 };
 
 struct FeatureGraph {

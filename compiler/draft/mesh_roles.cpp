@@ -42,12 +42,26 @@ llvm::Expected<std::vector<DraftAxis>> meshplan::parseDraftMesh(StringRef text) 
   return mesh;
 }
 
-std::string meshplan::axesOfRole(const std::vector<DraftAxis> &mesh, AxisRole role) {
+static std::vector<std::string> namesOfRole(const std::vector<DraftAxis> &mesh, AxisRole role) {
   std::vector<std::string> names;
   for (const DraftAxis &axis : mesh)
     if (axis.role == role)
       names.push_back(axis.name);
+  return names;
+}
+
+static std::string listOf(const std::vector<std::string> &names) {
   return names.size() > 1 ? "(" + llvm::join(names, ", ") + ")" : llvm::join(names, "");
+}
+
+std::string meshplan::axesOfRole(const std::vector<DraftAxis> &mesh, AxisRole role) {
+  return listOf(namesOfRole(mesh, role));
+}
+
+std::string meshplan::axesOfExperts(const std::vector<DraftAxis> &mesh) {
+  std::vector<std::string> names = namesOfRole(mesh, AxisRole::tensor);
+  llvm::append_range(names, namesOfRole(mesh, AxisRole::data));
+  return listOf(names);
 }
 
 int64_t meshplan::shardsOfRole(const std::vector<DraftAxis> &mesh, AxisRole role) {

@@ -27,6 +27,10 @@ llvm::Expected<std::vector<DraftAxis>> parseDraftMesh(llvm::StringRef text);
 /// The names of the axes of a role, in the form of the language: "tp", "(dp, fsdp)"; empty if there are none.
 std::string axesOfRole(const std::vector<DraftAxis> &mesh, AxisRole role);
 
+/// The axes over which experts are divided, in the form of the language. Rows are exchanged over the data axes, which
+/// must be the minor ones.
+std::string axesOfExperts(const std::vector<DraftAxis> &mesh);
+
 /// Product of the sizes of the axes of a role.
 int64_t shardsOfRole(const std::vector<DraftAxis> &mesh, AxisRole role);
 

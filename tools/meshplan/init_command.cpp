@@ -77,11 +77,13 @@ bool InitCommand::mayWrite() const {
 void InitCommand::print(const DraftedPlan &plan) const {
   std::string tensor = axesOfRole(plan.mesh, AxisRole::tensor), data = axesOfRole(plan.mesh, AxisRole::data);
   llvm::outs() << options.planFile << ": ";
-  if (!tensor.empty())
-    llvm::outs() << plan.divided << " of " << plan.modules << " modules have a style over " << tensor;
-  if (!tensor.empty() && plan.dividedOthers > 0)
+  // Without tensor axes only experts of mixtures are divided, over the data axes.
+  std::string divided = tensor.empty() && plan.divided + plan.dividedOthers > 0 ? data : tensor;
+  if (!divided.empty())
+    llvm::outs() << plan.divided << " of " << plan.modules << " modules have a style over " << divided;
+  if (!divided.empty() && plan.dividedOthers > 0)
     llvm::outs() << ", and " << plan.dividedOthers << " without parameters";
-  if (!tensor.empty() && !data.empty())
+  if (!divided.empty() && !data.empty())
     llvm::outs() << ", ";
   if (!data.empty())
     llvm::outs() << "the batch is " << (plan.splitsBatch ? "split over " + data : "whole");

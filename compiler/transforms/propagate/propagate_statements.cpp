@@ -108,6 +108,11 @@ void Propagation::visitMatch(MatchOp match) {
   if (std::optional<Cause> placement = placementOf(match.getValue(), isSharedOut);
       placement && (from.isPartial() || isSharedOut))
     cause = placement;
+  // Rows go back to the ranks of their tokens as they came: by the statement that divides the experts.
+  auto sender = match.getValue().getDefiningOp<CallOp>();
+  if (sender && routed.get(match.getValue()) && !from.isPartial())
+    if (std::optional<Cause> route = causeOfRows(sender))
+      cause = route;
   Cause known = cause.value_or(Cause{match.getLoc(), StringAttr()});
   // First over ranks, still partial over time: the accumulator then has the size of the shard.
   if (reducesEachMicrobatch(match.getValue()))

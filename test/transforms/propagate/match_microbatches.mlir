@@ -38,3 +38,30 @@ func.func @step(%w: tensor<6x4xf32> {plan.kind = #plan.kind<parameter>, plan.nam
   %m = plan.match %g to %w flat [#plan.axis<"dp">] : tensor<6x4xf32>, tensor<6x4xf32> -> tensor<6x4xf32>
   return %m : tensor<6x4xf32>
 }
+
+// -----
+
+// Gradients of rows go back to the ranks of their tokens because of the statement that sent the rows to their experts,
+// not because of what divides the tokens into microbatches.
+// CHECK-LABEL: func.func @step(
+// CHECK: %[[DX:.*]] = plan.call "meshplan.grouped_linear"{{.*}}transposed = true{{.*}} backward
+// CHECK-NEXT: %[[BACK:.*]] = plan.reshard %[[DX]] because "expert dp" : {{.*}} -> tensor<8x12x16xf32, #plan.sharding<[{}, {"microbatch", "dp"}, {}]>>
+// CHECK-NEXT: plan.call "meshplan.combine"(%[[BACK]],
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"microbatch" = 3>]
+func.func @step(%x: tensor<12x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"microbatch", "dp"}, {}]>},
+                %i: tensor<12x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"], plan.sharding = #plan.sharding<[{"microbatch", "dp"}, {}]>},
+                %w: tensor<8x10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.style = "expert dp", plan.sharding = #plan.sharding<[{"dp"}, {}, {}]>})
+    -> tensor<12x16xf32> attributes {plan.role = #base.role<step>} {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+    : (tensor<12x2xi64>) -> (tensor<8x12xi64>, tensor<8x12xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+    : (tensor<12x16xf32>, tensor<8x12xi64>) -> tensor<8x12x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+    : (tensor<8x12x16xf32>, tensor<8x10x16xf32>, tensor<8x12xi64>) -> tensor<8x12x10xf32>
+  %g = plan.call "meshplan.grouped_linear"(%1, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = true} backward
+    : (tensor<8x12x10xf32>, tensor<8x10x16xf32>, tensor<8x12xi64>) -> tensor<8x12x16xf32>
+  %m = plan.match %g to %0 : tensor<8x12x16xf32>, tensor<8x12x16xf32> -> tensor<8x12x16xf32>
+  %d = plan.call "meshplan.combine"(%m, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [12, 16]} backward
+    : (tensor<8x12x16xf32>, tensor<8x12xi64>) -> tensor<12x16xf32>
+  return %d : tensor<12x16xf32>
+}

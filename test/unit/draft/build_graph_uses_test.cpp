@@ -159,3 +159,33 @@ func.func @forward(%w: tensor<32x8xf32> {plan.kind = #plan.kind<parameter>, plan
     EXPECT_EQ(graph.weights[0].looksUpInput, looksUpInput) << indices;
   }
 }
+
+TEST(BuildGraph, AWeightOfExpertsNamesTheModuleThatComputesTheirRows) {
+  PlanModule module(R"(
+func.func @forward(
+    %w: tensor<4x10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.experts.w"]},
+    %x: tensor<6x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<6x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]}) -> tensor<6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 4 : i64}
+      in "mlp" : (tensor<6x2xi64>) -> (tensor<4x6xi64>, tensor<4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      in "mlp" : (tensor<6x16xf32>, tensor<4x6xi64>) -> tensor<4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>,
+      counts = #base.operand<2>, transposed = false} in "mlp.experts"
+      : (tensor<4x6x16xf32>, tensor<4x10x16xf32>, tensor<4x6xi64>) -> tensor<4x6x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64,
+      size = [6, 10]} in "mlp" : (tensor<4x6x10xf32>, tensor<4x6xi64>) -> tensor<6x10xf32>
+  return %2 : tensor<6x10xf32>
+}
+)");
+  auto expertsOf = [&](const std::string &holder) {
+    ModelOutline model;
+    model.modules = {{"", ""}, {holder, ""}};
+    model.parameters = {{{{1, "w"}}, {}, {4, 10, 16}}};
+    return buildFeatureGraph(module.function(), model).weights.front().expertsOf;
+  };
+  EXPECT_EQ(expertsOf("mlp.experts"), "mlp.experts");
+  EXPECT_EQ(expertsOf("mlp"), "mlp") << "a module around its operators";
+  EXPECT_EQ(expertsOf("mlp.store"), "mlp.experts");
+  EXPECT_EQ(graphOfLinear({"attn.q"}, {0}, {}).weights.front().expertsOf, std::nullopt);
+}

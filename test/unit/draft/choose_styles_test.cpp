@@ -9,17 +9,23 @@ using namespace meshplan;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-static std::vector<std::string> stylesOf(const GraphOf &builder, bool sequence = false) {
-  static constexpr const char *words[] = {"colwise", "rowwise", "sequence", "whole"};
+static const StyleRequest overTensorAxes{2, 1, false};
+
+static std::vector<std::string> stylesOf(const GraphOf &builder, const StyleRequest &request) {
+  static constexpr const char *words[] = {"colwise", "rowwise", "sequence", "expert", "whole"};
   std::vector<std::string> texts;
-  for (const StyleChoice &choice : chooseStyles(builder.graph, sequence).styles)
+  for (const StyleChoice &choice : chooseStyles(builder.graph, request).styles)
     texts.push_back(choice.path + " " + words[static_cast<size_t>(choice.style)]);
   return texts;
 }
 
+static std::vector<std::string> stylesOf(const GraphOf &builder, bool sequence = false) {
+  return stylesOf(builder, {2, 1, sequence});
+}
+
 static std::vector<std::string> reasonsOf(const GraphOf &builder) {
   std::vector<std::string> texts;
-  for (const UndividedModule &module : chooseStyles(builder.graph, false).undivided)
+  for (const UndividedModule &module : chooseStyles(builder.graph, overTensorAxes).undivided)
     texts.push_back(module.path + ": " + module.reason);
   return texts;
 }
@@ -51,7 +57,7 @@ TEST(ChooseStyles, PairsOfLayersAreGroups) {
   x = builder.linear("0.down", builder.linear("0.up", x));
   builder.norm("n", x);
   builder.norm("m", builder.linear("1.down", builder.linear("1.up", x)));
-  StyleChoices choices = chooseStyles(builder.graph, false);
+  StyleChoices choices = chooseStyles(builder.graph, overTensorAxes);
   ASSERT_EQ(choices.styles.size(), 4u);
   EXPECT_EQ(choices.styles[0].group, choices.styles[1].group);
   EXPECT_EQ(choices.styles[2].group, choices.styles[3].group);
@@ -78,7 +84,7 @@ TEST(ChooseStyles, AFusedWeightIsDividedPartByPart) {
   size_t x = builder.norm("ln", builder.input());
   size_t heads = builder.parts("aten.split.Tensor", "attn", builder.linear("attn.qkv", x, 32), {16, 8, 8});
   builder.norm("ln2", builder.linear("attn.proj", heads));
-  std::vector<StyleChoice> styles = chooseStyles(builder.graph, false).styles;
+  std::vector<StyleChoice> styles = chooseStyles(builder.graph, overTensorAxes).styles;
   ASSERT_EQ(styles.size(), 2u);
   EXPECT_THAT(styles[0].parts, ElementsAre(16, 8, 8));
   EXPECT_EQ(styles[1].style, DraftStyle::rowwise);
@@ -169,7 +175,7 @@ TEST(ChooseStyles, ATiedHeadIsInTheGroupOfItsEmbedding) {
   size_t rows = *builder.graph.weights[0].inputDim;
   builder.together(logits, rows); // one parameter: its rows are the head's output features
   builder.reduce(logits);
-  StyleChoices choices = chooseStyles(builder.graph, false);
+  StyleChoices choices = chooseStyles(builder.graph, overTensorAxes);
   ASSERT_EQ(choices.styles.size(), 2u);
   EXPECT_EQ(choices.styles[0].group, choices.styles[1].group);
 }
@@ -274,4 +280,55 @@ TEST(ChooseStyles, AVectorOfSeveralWeightsHasNoStyleOfOne) {
   g.norm("last", g.linear("m.out_proj", g.attention(query, key, value)));
   EXPECT_THAT(stylesOf(g), ElementsAre("m.q_proj_weight colwise", "m.k_proj_weight colwise", "m.v_proj_weight colwise",
                                        "m.out_proj rowwise"));
+}
+
+/// An attention between norms, and a mixture of this many experts with stacked weights and a router.
+static GraphOf mixtureOf(int64_t experts) {
+  GraphOf builder;
+  size_t x = builder.norm("ln", builder.embedding("embed"));
+  size_t tokens = builder.norm("ln2", builder.linear("o", builder.linear("q", x)));
+  builder.whole("aten.topk.default", "mlp.gate", builder.linear("mlp.gate", tokens));
+  size_t first = builder.graph.weights.size();
+  builder.norm("ln3", builder.linear("mlp.experts", builder.linear("mlp.experts", tokens, 12, "up"), 12, "down"));
+  for (size_t index : {first, first + 1}) {
+    WeightUse &weight = builder.graph.weights[index];
+    weight.dims.insert(weight.dims.begin(), builder.newDim(experts));
+    weight.expertsOf = "mlp.experts";
+  }
+  return builder;
+}
+
+TEST(ChooseStyles, ExpertsAreDividedOverWhatDividesSamples) {
+  EXPECT_THAT(stylesOf(mixtureOf(4), {std::nullopt, 2, false}), ElementsAre("mlp.experts expert"));
+  EXPECT_THAT(stylesOf(mixtureOf(4), {1, 2, false}),
+              ElementsAre("embed rowwise", "q colwise", "o rowwise", "mlp.experts expert"));
+  EXPECT_THAT(stylesOf(mixtureOf(4), {2, 2, true}), ElementsAre("embed rowwise", "ln sequence", "q colwise",
+                                                                "o rowwise", "ln2 sequence", "mlp.experts expert"));
+  EXPECT_THAT(chooseStyles(mixtureOf(4).graph, {std::nullopt, 2, false}).undivided, IsEmpty());
+}
+
+TEST(ChooseStyles, ExpertsNeedNotBeEquallyManyOnRanksThatHaveSamples) {
+  EXPECT_THAT(stylesOf(mixtureOf(3), {std::nullopt, 2, false}), ElementsAre("mlp.experts expert"));
+  EXPECT_THAT(stylesOf(mixtureOf(3), {std::nullopt, 4, false}), IsEmpty()) << "a rank would have none";
+}
+
+TEST(ChooseStyles, FeaturesOfExpertsAreDividedWhereExpertsCannotBe) {
+  auto ofExperts = [](int64_t experts, const StyleRequest &request) {
+    std::vector<std::string> styles = stylesOf(mixtureOf(experts), request);
+    return std::vector<std::string>(styles.end() - 2, styles.end());
+  };
+  auto features = ElementsAre("mlp.experts.up colwise", "mlp.experts.down rowwise");
+  EXPECT_THAT(ofExperts(6, {2, 2, false}), features) << "of six experts four ranks cannot have equally many";
+  EXPECT_THAT(ofExperts(2, {2, 2, false}), features);
+  EXPECT_THAT(ofExperts(4, {2, 1, false}), features) << "samples are not split";
+}
+
+TEST(ChooseStyles, TheStyleOfExpertsIsThatOfTheModuleThatComputesTheirRows) {
+  GraphOf builder = mixtureOf(4); // the weights lie in modules without operators
+  for (WeightUse &weight : builder.graph.weights)
+    if (weight.expertsOf) {
+      weight.module = "mlp.store";
+      weight.expertsOf = "mlp";
+    }
+  EXPECT_THAT(stylesOf(builder, {2, 2, false}), ElementsAre("embed rowwise", "q colwise", "o rowwise", "mlp expert"));
 }

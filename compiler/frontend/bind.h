@@ -25,7 +25,7 @@
 
 namespace meshplan {
 
-enum class StyleKind { Colwise, Rowwise, Sequence, Expert, Replicate };
+enum class StyleKind { Colwise, Rowwise, Sequence, Expert, Within, Replicate };
 
 /// The word of the language for a style: `colwise`.
 llvm::StringRef styleName(StyleKind kind);

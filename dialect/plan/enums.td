@@ -11,7 +11,8 @@ include "mlir/IR/EnumAttr.td"
 
 def Plan_StyleKind : I32EnumAttr<"StyleKind", "kind of a style", [
     I32EnumAttrCase<"colwise", 0>, I32EnumAttrCase<"rowwise", 1>, I32EnumAttrCase<"sequence", 2>,
-    I32EnumAttrCase<"expert", 3>, I32EnumAttrCase<"replicate", 4>]> {
+    I32EnumAttrCase<"expert", 3>, I32EnumAttrCase<"within", 4>,
+    I32EnumAttrCase<"replicate", 5>]> {
   let cppNamespace = "::meshplan::plan";
   let genSpecializedAttr = 0;
 }

@@ -28,9 +28,9 @@ struct StyleRule {
 };
 
 constexpr StyleRule styleRules[] = {
-    {StyleKind::Colwise, "colwise", true, true, false},       {StyleKind::Rowwise, "rowwise", true, true, false},
-    {StyleKind::Sequence, "sequence", true, false, true},     {StyleKind::Expert, "expert", true, false, false},
-    {StyleKind::Replicate, "replicate", false, false, false},
+    {StyleKind::Colwise, "colwise", true, true, false},   {StyleKind::Rowwise, "rowwise", true, true, false},
+    {StyleKind::Sequence, "sequence", true, false, true}, {StyleKind::Expert, "expert", true, false, false},
+    {StyleKind::Within, "within", true, false, false},    {StyleKind::Replicate, "replicate", false, false, false},
 };
 
 /// The form of a style over several axes.

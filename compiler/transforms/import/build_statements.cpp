@@ -18,6 +18,8 @@ static plan::StyleKind styleKind(meshplan::StyleKind kind) {
     return plan::StyleKind::sequence;
   case meshplan::StyleKind::Expert:
     return plan::StyleKind::expert;
+  case meshplan::StyleKind::Within:
+    return plan::StyleKind::within;
   case meshplan::StyleKind::Replicate:
     return plan::StyleKind::replicate;
   }

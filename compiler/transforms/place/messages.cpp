@@ -124,6 +124,20 @@ LogicalResult meshplan::reportNoExperts(StyleOp style, StringRef elsewhere) {
   return diagnostic;
 }
 
+LogicalResult meshplan::reportNoFeaturesInside(StyleOp style, StringRef elsewhere) {
+  InFlightDiagnostic diagnostic = style.emitError()
+                                  << "'" << style.getModule()
+                                  << "' has no features inside experts: no product of rows of tokens with the weights "
+                                     "of their experts feeds another one";
+  diagnostic.attachNote(style.getLoc())
+      << "help: "
+      << (elsewhere.empty()
+              ? std::string("no routing to experts was recognized in this model; use 'colwise' for the "
+                            "modules that make features, and 'rowwise' for those that contract them")
+              : ("write 'within' for '" + elsewhere + "', or use 'expert', which divides whole experts").str());
+  return diagnostic;
+}
+
 LogicalResult meshplan::reportNoSequenceDim(StyleOp style) {
   auto diagnostic = style.emitError() << moduleText(style.getModule()) << " cannot be " << style.getText()
                                       << ": no result of it has a dim " << style.getDim();

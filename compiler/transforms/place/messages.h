@@ -50,6 +50,9 @@ mlir::LogicalResult reportTwoStyles(plan::StyleOp style, plan::ShardingAttr shar
 /// empty.
 mlir::LogicalResult reportNoExperts(plan::StyleOp style, llvm::StringRef elsewhere);
 
+/// `within` names a module without products of rows inside experts. `elsewhere`: as of reportNoExperts.
+mlir::LogicalResult reportNoFeaturesInside(plan::StyleOp style, llvm::StringRef elsewhere);
+
 /// Reports a module without a result that has its sequence dim.
 mlir::LogicalResult reportNoSequenceDim(plan::StyleOp style);
 

@@ -30,13 +30,13 @@ static std::string otherAxes(BlockArgument argument, ArrayRef<AxisRefAttr> axes,
   return names;
 }
 
-/// An axis cannot divide both the dims of a tensor and its flat elements. The dim of experts is left out instead
-/// (dataAxesOf).
-static LogicalResult checkFree(BlockArgument argument, DataOp data, std::optional<int64_t> expertDim, MeshOp mesh) {
+/// An axis cannot divide both the dims of a tensor and its flat elements. Of weights of experts such axes are left out
+/// instead (dataAxesOf): all tokens are on the ranks of their weights.
+static LogicalResult checkFree(BlockArgument argument, DataOp data, MeshOp mesh) {
   AxisList axes = dividingAxes(toAxes(data.getAxes()), mesh);
-  for (auto [index, dim] : llvm::enumerate(getSharding(argument).getDims()))
+  for (DimShardingAttr dim : getSharding(argument).getDims())
     for (AxisRefAttr axis : dim.getAxes())
-      if (static_cast<int64_t>(index) != expertDim && overlapsAny(axes, axis)) {
+      if (overlapsAny(axes, axis)) {
         auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
         auto names = argAttr<attr::Names>(function, argument.getArgNumber());
         auto diagnostic = data.emitError()
@@ -55,7 +55,7 @@ static LogicalResult checkFree(BlockArgument argument, DataOp data, std::optiona
   return success();
 }
 
-static LogicalResult place(BlockArgument argument, std::optional<int64_t> expertDim, MeshOp mesh) {
+static LogicalResult place(BlockArgument argument, bool isOfExperts, MeshOp mesh) {
   DataOp data = dataOf(argument);
   if (data && data.getOffloadParameters()) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
@@ -63,7 +63,7 @@ static LogicalResult place(BlockArgument argument, std::optional<int64_t> expert
   }
   if (!data || data.getShard() == DataStage::replicated)
     return success();
-  if (failed(checkFree(argument, data, expertDim, mesh)))
+  if (!isOfExperts && failed(checkFree(argument, data, mesh)))
     return failure();
   // With earlier stages the parameter stays replicated, and only what belongs to its update is divided (OptimizerStep).
   if (isStoredDivided(argument))
@@ -77,15 +77,12 @@ struct PlaceDataPass : meshplan::impl::PlaceDataBase<PlaceDataPass> {
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      llvm::DenseMap<BlockArgument, int64_t> expertDims;
+      llvm::DenseSet<BlockArgument> ofExperts;
       for (const ExpertWeight &weight : weightsOfExperts(llvm::to_vector(function.getBody().getOps<CallOp>())))
-        expertDims[weight.argument] = weight.dim;
-      for (BlockArgument argument : function.getArguments()) {
-        auto found = expertDims.find(argument);
-        std::optional<int64_t> dim = found == expertDims.end() ? std::nullopt : std::optional(found->second);
-        if (failed(place(argument, dim, mesh)))
+        ofExperts.insert(weight.argument);
+      for (BlockArgument argument : function.getArguments())
+        if (failed(place(argument, ofExperts.contains(argument), mesh)))
           return signalPassFailure();
-      }
       function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
                                          function.getBody().front().getTerminator()->getOperandTypes()));
     }

@@ -28,6 +28,7 @@
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/constrain_values.h"
 #include "compiler/transforms/place/feature_dims.h"
+#include "compiler/transforms/place/inside_features.h"
 #include "compiler/transforms/place/messages.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/attributes.h"
@@ -64,6 +65,17 @@ struct Placeable {
   int64_t size() const { return cast<RankedTensorType>(parameter.getType()).getDimSize(feature.dim); }
 };
 
+/// What styles have made of a parameter: of one, or of `expert` and `within`, whose texts are joined.
+struct Placement {
+  ShardingAttr sharding;
+  StyleOp style;
+  std::string text;
+};
+
+bool dividesExperts(StyleOp style) {
+  return style.getKind() == StyleKind::expert || style.getKind() == StyleKind::within;
+}
+
 /// Places the styles of one function.
 class StylePlacer {
 public:
@@ -88,11 +100,13 @@ private:
   void addPlaceable(StyledModule &module, BlockArgument parameter, bool isOwn, SmallVectorImpl<Placeable> &all,
                     FeatureFault &fault);
   //===--------------------------------------------------------------------===//
-  // expert
+  // expert and within
   //===--------------------------------------------------------------------===//
 
   /// Divides the experts of every weight that computes rows of the module.
   LogicalResult placeExperts(StyledModule &module);
+  /// Divides the features inside the experts.
+  LogicalResult placeInside(StyledModule &module);
 
   /// The parameters of the module at `path`, or the parameter of this name.
   llvm::SetVector<BlockArgument> ownedBy(StringRef path) const { return owned.lookup(path); }
@@ -104,7 +118,10 @@ private:
   /// heads.
   LogicalResult keepWhole(StyleOp style, BlockArgument parameter);
 
-  LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim);
+  LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim, ArrayRef<int64_t> parts);
+  LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim) {
+    return divide(style, parameter, dim, style.getParts());
+  }
 
   /// The division of a dim of a parameter by a statement. The dim, and each of its parts, must have an element for each
   /// shard.
@@ -143,7 +160,7 @@ private:
   llvm::StringMap<llvm::SetVector<BlockArgument>> owned; ///< see ownedBy
   llvm::DenseSet<Attribute> parameterNames;
   llvm::MapVector<StringRef, SmallVector<StyledModule, 1>> modules;
-  llvm::DenseMap<BlockArgument, std::pair<ShardingAttr, StyleOp>> placed;
+  llvm::DenseMap<BlockArgument, Placement> placed;
   llvm::DenseMap<BlockArgument, ShardingAttr> stated;
   llvm::DenseSet<Location> reported;
 };
@@ -209,6 +226,8 @@ LogicalResult StylePlacer::place(StyledModule &module) {
     return placeFeatures(module);
   case StyleKind::expert:
     return placeExperts(module);
+  case StyleKind::within:
+    return placeInside(module);
   }
   llvm_unreachable("unknown style");
 }
@@ -226,6 +245,24 @@ LogicalResult StylePlacer::placeExperts(StyledModule &module) {
       return failure();
   }
   return success();
+}
+
+LogicalResult StylePlacer::placeInside(StyledModule &module) {
+  bool isPlaced = false;
+  for (const auto &[call, ofOutput, rows] : featuresInsideExperts(module.calls))
+    for (const ExpertWeight &weight : weightsOfExperts(call)) {
+      const std::optional<FeatureDim> feature = search.find(weight.argument, module.style.getModule()).of(ofOutput);
+      if (!feature || !feature->isDivisible)
+        continue;
+      // Gate and up projections may be one weight, and are split where the rows are.
+      SmallVector<int64_t> parts = blocks.partsOf(rows, rankOf(rows) - 1);
+      if (failed(divide(module.style, weight.argument, feature->dim, parts)))
+        return failure();
+      isPlaced = true;
+    }
+  if (isPlaced)
+    return success();
+  return isFirstReport(module.style) ? reportNoFeaturesInside(module.style, pathOfExperts(function)) : failure();
 }
 
 static bool isMatrix(BlockArgument parameter) { return cast<RankedTensorType>(parameter.getType()).getRank() > 1; }
@@ -327,11 +364,20 @@ bool StylePlacer::isPlacedInside(BlockArgument parameter, StringRef path) {
   return style && isInside(style.getModule(), path);
 }
 
-LogicalResult StylePlacer::divide(StyleOp style, BlockArgument parameter, int64_t dim) {
-  FailureOr<DimShardingAttr> layout = divided(style.getLoc(), parameter, dim, axesOf(style), style.getParts());
+LogicalResult StylePlacer::divide(StyleOp style, BlockArgument parameter, int64_t dim, ArrayRef<int64_t> parts) {
+  FailureOr<DimShardingAttr> layout = divided(style.getLoc(), parameter, dim, axesOf(style), parts);
   if (failed(layout))
     return failure();
   int64_t rank = cast<RankedTensorType>(parameter.getType()).getRank();
+  // `expert` and `within` of one module divide different dims.
+  auto found = placed.find(parameter);
+  if (found != placed.end() && dividesExperts(style) && dividesExperts(found->second.style) &&
+      found->second.style.getModule() == style.getModule() && found->second.style.getKind() != style.getKind() &&
+      found->second.sharding.getDims()[dim].getAxes().empty()) {
+    found->second.sharding = found->second.sharding.withDim(dim, *layout);
+    found->second.text = (Twine(found->second.text) + ", " + style.getText()).str();
+    return success();
+  }
   return claim(style, parameter, ShardingAttr::getReplicated(parameter.getContext(), rank).withDim(dim, *layout));
 }
 
@@ -358,10 +404,11 @@ FailureOr<DimShardingAttr> StylePlacer::divided(Location statement, BlockArgumen
 LogicalResult StylePlacer::claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding) {
   if (auto found = stated.find(parameter); found != stated.end() && found->second != sharding)
     return isFirstReport(style) ? reportTwoPlacements(style, parameter) : failure();
-  auto [position, inserted] = placed.insert({parameter, {sharding, style}});
-  if (inserted || position->second.first == sharding)
+  auto [position, inserted] = placed.insert({parameter, {sharding, style, style.getText().str()}});
+  const Placement &other = position->second;
+  if (inserted || other.sharding == sharding)
     return success();
-  return reportTwoStyles(style, sharding, position->second.second, position->second.first, parameter);
+  return reportTwoStyles(style, sharding, other.style, other.sharding, parameter);
 }
 
 std::optional<SmallVector<DimPart>> StylePlacer::partsOf(ArrayRef<int64_t> proportions, int64_t shards, Value value,
@@ -426,13 +473,14 @@ void StylePlacer::writeArguments() {
     auto found = placed.find(argument);
     auto own = stated.find(argument);
     // A style that keeps the parameter replicated is not the cause of a layout that another statement gives.
-    StyleOp style = found != placed.end() ? found->second.second : own != stated.end() ? nullptr : styleOf(argument);
+    StyleOp style = found != placed.end() ? found->second.style : own != stated.end() ? nullptr : styleOf(argument);
     if (style) {
-      setArgAttr<attr::Style>(function, argument.getArgNumber(), style.getTextAttr());
+      StringRef text = found != placed.end() ? StringRef(found->second.text) : style.getText();
+      setArgAttr<attr::Style>(function, argument.getArgNumber(), StringAttr::get(function.getContext(), text));
       argument.setLoc(style.getLoc());
     }
     if (found != placed.end()) {
-      argument.setType(withSharding(type, found->second.first));
+      argument.setType(withSharding(type, found->second.sharding));
     } else if (own != stated.end()) {
       argument.setType(withSharding(type, own->second));
     } else {

@@ -22,7 +22,7 @@ statement
     | valueStatement | lossStatement | microbatchesStatement
     | dataStatement | precisionStatement | recomputeStatement
     | optimizerStatement | clipStatement | nonfiniteStatement | trainableStatement | initStatement
-    | overlapStatement
+    | overlapStatement | weightNamesStatement
     | reservedStatement
     | entry | block
     ;
@@ -72,6 +72,11 @@ trainableStatement : ('freeze' | 'train' 'only' | 'unused') paths ;
 // The name of an option is a path, 'rest', or 'override' followed by a path; its operands are a distribution.
 initStatement : 'init' optionBlock ;
 
+// The names of parameters in weight files.
+weightNamesStatement : 'weight_names' '{' weightNameItem* '}' ;
+weightNameItem : weightName? end ;
+weightName : path ':' (word path | path) styleOption* ;
+
 // What the estimated timeline of a step must keep to: 'require gradients hidden >= 90 %', 'forbid exposed > 5 ms'.
 overlapStatement : 'overlap' optionBlock ;
 
@@ -108,7 +113,7 @@ word : axisName | 'over' | 'on' | 'as' | 'keep' | 'mean' | 'only' | 'split' | 'p
 axisName
     : NAME | UNIT | 'plan' | 'model' | 'mesh' | 'let' | 'input' | 'output' | 'loss' | 'microbatches' | 'override'
     | 'data' | 'precision' | 'recompute' | 'optimizer' | 'clip_grad_norm' | 'nonfinite' | 'freeze' | 'train' | 'unused'
-    | 'pipeline' | 'context' | 'fold' | 'overlap' | 'init' | 'offload' | 'tie' | 'shapes' | 'per'
+    | 'pipeline' | 'context' | 'fold' | 'overlap' | 'init' | 'weight_names' | 'offload' | 'tie' | 'shapes' | 'per'
     ;
 
 LEFT_BRACE : '{' ;

@@ -32,6 +32,9 @@ LOSS_SCALE = "runtime/schema/loss_scale.h"
 ROUTED = "runtime/schema/routed.h"
 # Sizes of temporaries of kernels, which the compiler plans.
 KERNEL_BLOCKS = "runtime/schema/kernel_blocks.h"
+# In which tensors of a weight file a parameter is: the language, the dialects, the loader of the artifact and the
+# reader of weights agree on it.
+WEIGHT_PIECES = "runtime/schema/weight_pieces.h"
 # Names that the compiler gives and the runtime looks for.
 PROGRAM_NAMES = "runtime/schema/program_names.h"
 # Rooms that a room above these, one that runs programs or compares them, may use, too.
@@ -65,12 +68,13 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     LOSS_SCALE: (set(), set()),
     ROUTED: (set(), set()),
     KERNEL_BLOCKS: (set(), set()),
+    WEIGHT_PIECES: (set(), set()),
     "runtime/base": ({EXTENT}, {"fmt", "xxhash"}),
     "runtime/artifact": (
-        {"runtime/base", "runtime/schema", DISTRIBUTION, EXTENT, LOSS_SCALE, RATE_SCHEDULE, ROUTED},
+        {"runtime/base", "runtime/schema", DISTRIBUTION, EXTENT, LOSS_SCALE, RATE_SCHEDULE, ROUTED, WEIGHT_PIECES},
         {"flatbuffers"},
     ),
-    "runtime/data": ({"runtime/base", EXTENT}, {"json", "zip", "zlib", "isal"}),
+    "runtime/data": ({"runtime/base", EXTENT, WEIGHT_PIECES}, {"json", "zip", "zlib", "isal"}),
     "runtime/comm": ({"runtime/base", EXTENT}, set()),
     "runtime/comm/threads": ({"runtime/base", "runtime/comm"}, set()),
     "runtime/comm/mpi": ({"runtime/base", "runtime/comm"}, {"mpi"}),
@@ -85,19 +89,28 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "runtime/rendezvous": ({"runtime/base", "runtime/comm", "runtime/comm/store", "runtime/tensor"}, {"torch"}),
     "runtime/exec": (BELOW_EXEC | {TRACE_FORM}, {"flatbuffers", "json"}),
     "runtime/dataset": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
-    "runtime/checkpoint": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers", "json"}),
+    "runtime/checkpoint": (BELOW_EXEC | {"runtime/exec", WEIGHT_PIECES}, {"flatbuffers", "json"}),
     "runtime/verify": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
     "runtime/train": (
         BELOW_EXEC | {"runtime/checkpoint", "runtime/dataset", "runtime/exec"},
         {"flatbuffers", "json", "protozero"},
     ),
     "grammar": (set(), {"antlr"}),
-    "dialect/base": ({DISTRIBUTION, EXTENT, LOSS_SCALE, RATE_SCHEDULE, ROUTED}, {"mlir", "llvm"}),
+    "dialect/base": ({DISTRIBUTION, EXTENT, LOSS_SCALE, RATE_SCHEDULE, ROUTED, WEIGHT_PIECES}, {"mlir", "llvm"}),
     "dialect/plan": ({"dialect/base", EXTENT, PROGRAM_NAMES}, {"mlir", "llvm"}),
     "dialect/sched": ({"dialect/base", EXTENT}, {"mlir", "llvm"}),
     "compiler/support": ({EXTENT}, {"llvm"}),
     "compiler/frontend": (
-        {"grammar", "compiler/support", DISTRIBUTION, LOSS_SCALE, MESH_AXES, PROGRAM_NAMES, RATE_SCHEDULE},
+        {
+            "grammar",
+            "compiler/support",
+            DISTRIBUTION,
+            LOSS_SCALE,
+            MESH_AXES,
+            PROGRAM_NAMES,
+            RATE_SCHEDULE,
+            WEIGHT_PIECES,
+        },
         {"antlr", "llvm"},
     ),
     "compiler/adopt": ({"compiler/frontend", "compiler/support"}, {"llvm"}),

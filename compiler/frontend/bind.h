@@ -16,6 +16,7 @@
 #include "compiler/frontend/evaluate.h"
 #include "compiler/frontend/model_outline.h"
 #include "compiler/frontend/syntax.h"
+#include "runtime/schema/weight_pieces.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <compare>
@@ -171,6 +172,15 @@ struct BoundSymbol {
   SourceRange range;
 };
 
+/// `weight_names { lm_head.weight: output.weight }`: the names of one parameter or buffer in weight files.
+struct BoundWeightName {
+  std::string tensor;              ///< first name of the parameter, or name of the buffer
+  std::optional<size_t> parameter; ///< none for a buffer
+  WeightPieces pieces;
+  std::string text; ///< the name as written, of all tensors together
+  SourceRange range;
+};
+
 /// How much of the model the plan's entries name.
 struct Coverage {
   size_t parameterModules = 0; ///< modules that hold parameters
@@ -191,6 +201,7 @@ struct BoundPlan {
   std::vector<BoundInput> inputs;
   std::vector<BoundOutput> outputs;
   std::vector<BoundSymbol> symbols;
+  std::vector<BoundWeightName> weightNames; ///< at most one of a tensor
   std::optional<BoundLoss> loss;
   BoundMicrobatches microbatches;
   std::vector<BoundData> data;

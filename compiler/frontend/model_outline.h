@@ -52,11 +52,18 @@ struct OutlineValue {
   std::vector<OutlineDim> dims;
 };
 
+/// A buffer that weight files have.
+struct OutlineBuffer {
+  std::string name; ///< as in named_buffers()
+  std::vector<int64_t> shape;
+};
+
 struct ModelOutline {
   std::vector<OutlineModule> modules;
   std::vector<OutlineParameter> parameters;
   std::vector<OutlineValue> inputs;
   std::vector<OutlineValue> outputs;
+  std::vector<OutlineBuffer> buffers;
 };
 
 /// `model.norm.weight`: the path of the first name of a parameter.

@@ -160,6 +160,21 @@ struct BlockStatement {
   SourceRange range;
 };
 
+/// `model.layers.*.mlp.experts.down_proj: stack model.layers.*.experts.*.w2.weight` inside `weight_names { ... }`
+struct WeightName {
+  PathPattern parameters;
+  std::optional<Word> how; ///< `stack`
+  PathPattern name;
+  std::vector<StyleOption> options;
+  SourceRange range;
+};
+
+/// `weight_names { lm_head.weight: output.weight }`
+struct WeightNamesStatement {
+  std::vector<WeightName> entries;
+  SourceRange range;
+};
+
 /// A statement that the language reserves for later. It parses; binding refuses it, and the error names its keyword.
 struct ReservedStatement {
   Word keyword;
@@ -187,6 +202,7 @@ struct Syntax {
   std::vector<TrainableStatement> trainable;
   std::vector<InitStatement> inits;
   std::vector<OverlapStatement> overlaps;
+  std::vector<WeightNamesStatement> weightNames;
   std::vector<ReservedStatement> reserved;
   SourceRange range; ///< of `plan NAME`
 };

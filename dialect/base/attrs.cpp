@@ -114,6 +114,38 @@ LogicalResult InitAttr::verify(EmitError emitError, InitKind kind, FloatAttr val
   return success();
 }
 
+LogicalResult PiecesAttr::verify(EmitError emitError, ArrayAttr before, ArrayAttr after, DenseI64ArrayAttr sizes,
+                                 int64_t dim, int64_t count) {
+  auto isText = [](Attribute text) { return isa<StringAttr>(text); };
+  if (!llvm::all_of(before, isText) || !llvm::all_of(after, isText)) // B18
+    return emitError() << "'before' and 'after' must be lists of strings";
+  if (sizes.empty() || before.size() != after.size() || static_cast<int64_t>(before.size()) != sizes.size()) // B18
+    return emitError() << "'before', 'after' and 'sizes' have " << before.size() << ", " << after.size() << " and "
+                       << sizes.size() << " elements, must have equally many";
+  if (dim < 0 || count < 0 || llvm::any_of(sizes.asArrayRef(), [](int64_t size) { return size < 0; })) // B18
+    return emitError() << "dim " << dim << ", count " << count << " and sizes must be 0 or more";
+  return success();
+}
+
+PiecesAttr PiecesAttr::get(MLIRContext *context, const meshplan::WeightPieces &pieces) {
+  Builder builder(context);
+  auto strings = [&](const std::vector<std::string> &texts) {
+    return builder.getStrArrayAttr(llvm::to_vector_of<StringRef>(texts));
+  };
+  return get(context, strings(pieces.before), strings(pieces.after), builder.getDenseI64ArrayAttr(pieces.sizes),
+             pieces.dim, pieces.count);
+}
+
+meshplan::WeightPieces PiecesAttr::asPieces() const {
+  auto texts = [](ArrayAttr list) {
+    std::vector<std::string> result;
+    for (auto text : list.getAsRange<StringAttr>())
+      result.push_back(text.str());
+    return result;
+  };
+  return {texts(getBefore()), texts(getAfter()), getSizes().asArrayRef().vec(), getDim(), getCount()};
+}
+
 LogicalResult RateScheduleAttr::verify(EmitError emitError, RateKind kind, int64_t warmup, int64_t steps, int64_t decay,
                                        FloatAttr min) {
   if (warmup < 0 || steps < 0 || decay < 0) // B6

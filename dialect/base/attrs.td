@@ -135,6 +135,27 @@ def Base_InitAttr : Base_Attr<"Init", "init"> {
   let genVerifyDecl = 1;
 }
 
+def Base_PiecesAttr : Base_Attr<"Pieces", "pieces"> {
+  let summary = "the names under which weight files have a parameter";
+  let description = [{
+    The tensors `before[i]` + `after[i]` are the parts of the parameter along `dim`, of `sizes[i]` elements. With a
+    `count`, the first dim is stacked: its index is between the two texts, and each tensor lacks that dim. See
+    runtime/schema/weight_pieces.h.
+
+    ```mlir
+    #base.pieces<before = ["experts.", "experts."], after = [".w1", ".w3"], sizes = [48, 48], dim = 1, count = 4>
+    ```
+  }];
+  let parameters = (ins "::mlir::ArrayAttr":$before, "::mlir::ArrayAttr":$after, "::mlir::DenseI64ArrayAttr":$sizes,
+                        DefaultValuedParameter<"int64_t", "0">:$dim, DefaultValuedParameter<"int64_t", "0">:$count);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    static PiecesAttr get(::mlir::MLIRContext *context, const ::meshplan::WeightPieces &pieces);
+    ::meshplan::WeightPieces asPieces() const;
+  }];
+  let genVerifyDecl = 1;
+}
+
 def Base_RateScheduleAttr : Base_Attr<"RateSchedule", "rate_schedule"> {
   let summary = "the factor of the learning rate in each step";
   let description = [{

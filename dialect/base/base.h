@@ -14,6 +14,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "runtime/schema/weight_pieces.h"
 #include "llvm/Support/MathExtras.h"
 
 #include "dialect/base/dialect.h.inc"

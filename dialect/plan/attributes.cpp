@@ -106,6 +106,7 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::Unit::getNameStr(), {onParameter | onAccumulator | onAllReduce, isUnit})
       .Case(attr::Keep::getNameStr(), rule<attr::Keep>(onParameter))
       .Case(attr::Init::getNameStr(), {onWeight, isInit})
+      .Case(attr::Pieces::getNameStr(), rule<attr::Pieces>(onWeight))
       .Case(attr::Of::getNameStr(), rule<attr::Of>(onState, onParameter))
       .Case(attr::Copies::getNameStr(), rule<attr::Copies>(onState))
       .Case(attr::Scratch::getNameStr(), rule<attr::Scratch>(onAccumulator))
@@ -199,6 +200,9 @@ static LogicalResult verifyDims(FunctionOpInterface function, unsigned index, Na
   auto init = dyn_cast<base::InitAttr>(attribute.getValue());
   if (init && init.getElements() && init.getElements().getShapedType().getShape() != type.getShape())
     return emitError() << "is given elements of type " << init.getElements().getShapedType();
+  auto pieces = dyn_cast<base::PiecesAttr>(attribute.getValue());
+  if (std::string fault = pieces ? piecesFault(pieces.asPieces(), type.getShape()) : ""; !fault.empty()) // D15
+    return emitError() << "is not in these pieces: " << fault;
   auto sharding = dyn_cast<ShardingAttr>(attribute.getValue());
   if (!sharding)
     return success();

@@ -29,6 +29,7 @@ using Data = PlanDialect::DataAttrHelper;
 using Unit = PlanDialect::UnitAttrHelper;
 using Keep = PlanDialect::KeepAttrHelper;
 using Init = PlanDialect::InitAttrHelper;
+using Pieces = PlanDialect::PiecesAttrHelper;
 using Of = PlanDialect::OfAttrHelper;
 using Copies = PlanDialect::CopiesAttrHelper;
 using Scratch = PlanDialect::ScratchAttrHelper;

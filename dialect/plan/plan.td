@@ -45,6 +45,7 @@ def Plan_Dialect : Dialect {
       "::mlir::IntegerAttr":$unit,                // of a parameter: its FSDP unit
       "::mlir::UnitAttr":$keep,                   // of a parameter: what is gathered of it stays until the backward pass
       "::mlir::Attribute":$init,                  // of a parameter or buffer: #base.init or #plan.init_rule
+      "::meshplan::base::PiecesAttr":$pieces,     // of a parameter or buffer: its names in weight files
       "::meshplan::plan::ArgumentRefAttr":$of,    // of a state: its parameter
       "::mlir::UnitAttr":$copies,                 // of a state: begins as the parameter, not as zeros
       "::mlir::UnitAttr":$scratch,                // of an accumulator: begins with any content

@@ -95,9 +95,9 @@ def Sched_ParameterOp : Sched_Step<"parameter"> {
     training may begin without weights: the elements are then drawn, each by its position in the whole tensor.
   }];
   let arguments = (ins StrArrayAttr:$names, UnitAttr:$trainable, UnitAttr:$buffer, UnitAttr:$host,
-                       OptionalAttr<Base_InitAttr>:$init);
+                       OptionalAttr<Base_InitAttr>:$init, OptionalAttr<Base_PiecesAttr>:$pieces);
   let results = (outs Sched_TensorType:$result);
-  let assemblyFormat = "$names (`trainable` $trainable^)? (`buffer` $buffer^)? (`host` $host^)? (`init` $init^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$names (`trainable` $trainable^)? (`buffer` $buffer^)? (`host` $host^)? (`init` $init^)? (`pieces` $pieces^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 

@@ -84,6 +84,19 @@ std::vector<std::string> namesOf(const artifact::Parameter &parameter) {
   return names;
 }
 
+std::optional<WeightPieces> weightPiecesOf(const artifact::Parameter &parameter) {
+  const artifact::WeightPieces *stored = parameter.pieces();
+  if (!stored)
+    return std::nullopt;
+  WeightPieces pieces{.dim = stored->dim(), .count = stored->count()};
+  for (const flatbuffers::String *text : *stored->before())
+    pieces.before.push_back(text->str());
+  for (const flatbuffers::String *text : *stored->after())
+    pieces.after.push_back(text->str());
+  pieces.sizes.assign(stored->sizes()->begin(), stored->sizes()->end());
+  return pieces;
+}
+
 std::vector<int64_t> meshSizesOf(const AxisVector *axes) {
   std::vector<int64_t> sizes;
   if (axes)

@@ -11,6 +11,9 @@
 #include "runtime/base/status.h"
 #include "runtime/schema/extent.h"
 #include "runtime/schema/schedule_generated.h"
+#include "runtime/schema/weight_pieces.h"
+
+#include <optional>
 
 namespace meshplan {
 
@@ -45,6 +48,9 @@ bool isAccumulator(const artifact::Program &program, int32_t value);
 
 /// All names of a parameter, in the order of the artifact.
 std::vector<std::string> namesOf(const artifact::Parameter &parameter);
+
+/// The names of a parameter in weight files, where they are not its own.
+std::optional<WeightPieces> weightPiecesOf(const artifact::Parameter &parameter);
 
 /// Sizes of the axes of a mesh, outermost first.
 std::vector<int64_t> meshSizesOf(const AxisVector *axes);

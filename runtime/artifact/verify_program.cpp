@@ -113,6 +113,10 @@ Status verifyParameters(const artifact::Schedule &schedule, const artifact::Prog
     if (parameter->origin() != -1)
       MESHPLAN_RETURN_IF_ERROR(verifyIndex("origin", parameter->origin(), schedule.origins()));
     MESHPLAN_RETURN_IF_ERROR(definitions.define(parameter->value()));
+    if (std::optional<WeightPieces> pieces = weightPiecesOf(*parameter))
+      if (std::string fault = piecesFault(*pieces, globalShapeOf(*program.values()->Get(parameter->value())));
+          !fault.empty())
+        return corrupted("pieces: ", fault);
     return parameter->init() ? verifyInit(*parameter->init(), *program.values()->Get(parameter->value())) : Status();
   });
 }

@@ -130,6 +130,9 @@ static std::string textOfUnread(const TensorSource &weights, const std::vector<s
 Expected<std::unique_ptr<AdapterFeed>> AdapterFeed::open(TensorSource weights, const std::string &adapters,
                                                          const artifact::Program &program) {
   std::vector<std::string> parameters = namesOfParameters(program);
+  for (const artifact::Parameter &parameter : elementsOf(program.parameters()))
+    if (std::optional<WeightPieces> pieces = weightPiecesOf(parameter))
+      weights.assemble(namesOf(parameter), *pieces, globalShapeOf(*program.values()->Get(parameter.value())));
   std::string unread = textOfUnread(weights, parameters, plainNames(parameters));
   auto feed = std::make_unique<AdapterFeed>(std::move(weights), parameters);
   feed->unreadText = std::move(unread);

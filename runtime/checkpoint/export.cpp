@@ -18,13 +18,13 @@
 
 using namespace meshplan;
 
-static Status readTensor(const CheckpointSource &source, const Exported &each, const SliceRanges &whole,
-                         std::span<std::byte> bytes) {
+static Status readTensor(const CheckpointSource &source, const Exported &each, std::span<std::byte> bytes) {
+  SliceRanges ranges = each.ranges();
   // A conversion from the master weight is rounded once. The 16-bit parameter is rounded already, and a wider dtype
   // cannot bring its bits back.
   const RecordedState *master = each.dtype == each.parameter->dtype ? nullptr : source.masterOf(*each.parameter);
-  return master ? source.readState(*master, whole, each.dtype, bytes)
-                : source.readParameter(*each.parameter, whole, each.dtype, bytes);
+  return master ? source.readState(*master, ranges, each.dtype, bytes)
+                : source.readParameter(*each.parameter, ranges, each.dtype, bytes);
 }
 
 static Status writeTensors(const CheckpointSource &source, const std::string &folder, const ExportedFile &file) {
@@ -34,9 +34,8 @@ static Status writeTensors(const CheckpointSource &source, const std::string &fo
   MESHPLAN_ASSIGN_OR_RETURN(SafetensorsWriter writer, SafetensorsWriter::create(folder + "/" + file.name, specs));
   for (const Exported &each : file.tensors) {
     std::vector<std::byte> bytes(each.bytes());
-    SliceRanges whole = wholeTensor(each.parameter->shape);
-    MESHPLAN_RETURN_IF_ERROR(readTensor(source, each, whole, bytes));
-    MESHPLAN_RETURN_IF_ERROR(writer.write(each.name, whole, bytes));
+    MESHPLAN_RETURN_IF_ERROR(readTensor(source, each, bytes));
+    MESHPLAN_RETURN_IF_ERROR(writer.write(each.name, wholeTensor(each.shape()), bytes));
   }
   return writer.commit();
 }

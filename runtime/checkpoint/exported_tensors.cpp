@@ -29,6 +29,14 @@ Expected<std::vector<Exported>> meshplan::exportedTensors(const CheckpointRecord
     bool isLeft = options.adapters && !isAdapter(parameter.names.front());
     if (isLeft && parameter.isTrained)
       left.push_back("'" + parameter.names.front() + "'");
+    // The plan says in which tensors weight files have it.
+    if (parameter.pieces && !options.adapters) {
+      for (WeightPiece &piece : piecesOf(*parameter.pieces, parameter.shape)) {
+        std::string name = piece.name;
+        tensors.push_back({std::move(name), &parameter, dtype, std::move(piece)});
+      }
+      continue;
+    }
     // A strict load_state_dict requires every name of a tied parameter.
     for (const std::string &name : parameter.names)
       if (!isLeft)
@@ -37,6 +45,15 @@ Expected<std::vector<Exported>> meshplan::exportedTensors(const CheckpointRecord
   if (!left.empty())
     notes.push_back("trained tensors that are not adapters are not written: " + listOfFew(left));
   return tensors;
+}
+
+SliceRanges Exported::ranges() const {
+  if (!piece)
+    return wholeTensor(parameter->shape);
+  SliceRanges ranges;
+  for (size_t dim = 0; dim < piece->begin.size(); ++dim)
+    ranges.push_back({{piece->begin[dim], piece->shape[dim]}});
+  return ranges;
 }
 
 std::optional<DType> meshplan::commonFloat(std::span<const Exported> tensors) {

@@ -13,9 +13,14 @@ struct Exported {
   std::string name;
   const RecordedParameter *parameter;
   DType dtype;
+  std::optional<WeightPiece> piece = {}; ///< the part of the parameter that it is; none: all of it
 
-  int64_t bytes() const { return elementCount(parameter->shape) * dtypeSize(dtype); }
-  TensorSpec spec() const { return {name, dtype, parameter->shape}; }
+  const std::vector<int64_t> &shape() const { return piece ? piece->stored : parameter->shape; }
+  int64_t bytes() const { return elementCount(shape()) * dtypeSize(dtype); }
+  TensorSpec spec() const { return {name, dtype, shape()}; }
+
+  /// The elements of the parameter.
+  SliceRanges ranges() const;
 };
 
 /// A file of the export.
@@ -24,9 +29,9 @@ struct ExportedFile {
   std::vector<Exported> tensors;
 };
 
-/// The tensors that `options` ask for, in the order of the model: all of them, or the adapters under PEFT's names.
-/// `notes` gets the trained parameters that are left out. `invalid`, with a way out, if adapters are asked for and
-/// there are none, or the reverse.
+/// The tensors that `options` ask for, in the order of the model: all of them, under their names in weight files, or
+/// the adapters under PEFT's names. `notes` gets the trained parameters that are left out. `invalid`, with a way out,
+/// if adapters are asked for and there are none, or the reverse.
 Expected<std::vector<Exported>> exportedTensors(const CheckpointRecord &record, const ExportOptions &options,
                                                 std::vector<std::string> &notes);
 

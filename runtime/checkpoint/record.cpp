@@ -96,8 +96,8 @@ CheckpointRecord meshplan::recordOf(const artifact::Program &program, const Trai
     bool isSaved = state.weights.empty() || parameter.trainable() || changed.contains(parameter.value()) ||
                    isAdapter(names.front()) || (parameter.buffer() && globalBytesOf(value) <= mostSavedBuffer) ||
                    std::ranges::any_of(names, [&](const std::string &name) { return state.saved.contains(name); });
-    record.parameters.push_back(
-        {std::move(names), dtypeOf(value.dtype()), globalShapeOf(value), isSaved, parameter.trainable()});
+    record.parameters.push_back({std::move(names), dtypeOf(value.dtype()), globalShapeOf(value), isSaved,
+                                 parameter.trainable(), weightPiecesOf(parameter)});
   }
   for (const artifact::State &each : elementsOf(program.states())) {
     const artifact::Value &value = *program.values()->Get(each.value());

@@ -29,6 +29,7 @@ struct RecordedParameter {
   std::vector<int64_t> shape;
   bool isSaved = true; ///< false: it is unchanged since the initial weights
   bool isTrained = true;
+  std::optional<WeightPieces> pieces = {}; ///< its names in weight files, where they are not its own
 };
 
 /// A state that the optimizer keeps for a parameter.

@@ -22,11 +22,18 @@ using namespace meshplan;
 using Json = nlohmann::ordered_json;
 
 static Json jsonOf(const RecordedParameter &parameter) {
-  return {{"names", parameter.names},
-          {"dtype", dtypeName(parameter.dtype)},
-          {"shape", parameter.shape},
-          {"saved", parameter.isSaved},
-          {"trained", parameter.isTrained}};
+  Json json = {{"names", parameter.names},
+               {"dtype", dtypeName(parameter.dtype)},
+               {"shape", parameter.shape},
+               {"saved", parameter.isSaved},
+               {"trained", parameter.isTrained}};
+  if (parameter.pieces)
+    json["pieces"] = {{"before", parameter.pieces->before},
+                      {"after", parameter.pieces->after},
+                      {"sizes", parameter.pieces->sizes},
+                      {"dim", parameter.pieces->dim},
+                      {"count", parameter.pieces->count}};
+  return json;
 }
 
 static Json jsonOf(const RecordedState &state) {
@@ -156,15 +163,25 @@ public:
     return DType::f32;
   }
 
-  std::vector<int64_t> shape() {
+  std::vector<int64_t> extents(const char *key) {
     std::vector<int64_t> extents;
-    for (const Json &extent : list("shape")) {
+    for (const Json &extent : list(key)) {
       bool isExtent = extent.is_number_integer() && extent.get<int64_t>() >= 0;
       if (!isExtent)
-        fail("'shape' is not a shape");
+        fail("'" + std::string(key) + "' is not a shape");
       extents.push_back(isExtent ? extent.get<int64_t>() : 0);
     }
     return extents;
+  }
+
+  std::vector<std::string> texts(const char *key) {
+    std::vector<std::string> texts;
+    for (const Json &text : list(key)) {
+      if (!text.is_string())
+        fail("'" + std::string(key) + "' has an element that is not a string");
+      texts.push_back(text.is_string() ? text.get<std::string>() : "");
+    }
+    return texts;
   }
 
   /// Eight hexadecimal digits each.
@@ -187,12 +204,10 @@ public:
   }
 
   std::vector<std::string> names() {
-    std::vector<std::string> texts;
-    for (const Json &name : list("names"))
-      texts.push_back(name.is_string() ? name.get<std::string>() : "");
-    if (texts.empty() || texts.front().empty())
+    std::vector<std::string> names = texts("names");
+    if (names.empty() || names.front().empty())
       fail("'names' has no name");
-    return texts;
+    return names;
   }
 
   const Json &json;
@@ -265,6 +280,20 @@ static CheckpointChecksums readChecksums(ObjectReader checksums) {
   return read;
 }
 
+static RecordedParameter readParameter(ObjectReader parameter) {
+  RecordedParameter read{parameter.names(), parameter.dtype(), parameter.extents("shape"), parameter.flag("saved"),
+                         parameter.flag("trained")};
+  // Only where weight files have other names.
+  if (!parameter.has("pieces"))
+    return read;
+  ObjectReader pieces = parameter.object("pieces");
+  read.pieces = {pieces.texts("before"), pieces.texts("after"), pieces.extents("sizes"), pieces.integer("dim"),
+                 pieces.integer("count")};
+  if (std::string fault = piecesFault(*read.pieces, read.shape); !fault.empty())
+    parameter.fail("'pieces' of '" + read.names.front() + "': " + fault);
+  return read;
+}
+
 Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::string_view text) {
   MESHPLAN_RETURN_IF_ERROR(checkSeal(text).withContext(path));
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -285,15 +314,12 @@ Expected<CheckpointRecord> meshplan::readRecord(const std::string &path, std::st
   std::string fingerprint = weights.text("fingerprint");
   record.weightsFingerprint = format == checkpointFormat ? fingerprint : "";
   record.optimizer = optimizer.text("name");
-  for (const Json &each : top.list("parameters")) {
-    ObjectReader reader(each, failure);
-    record.parameters.push_back(
-        {reader.names(), reader.dtype(), reader.shape(), reader.flag("saved"), reader.flag("trained")});
-  }
+  for (const Json &each : top.list("parameters"))
+    record.parameters.push_back(readParameter({each, failure}));
   for (const Json &each : optimizer.list("states")) {
     ObjectReader reader(each, failure);
-    record.states.push_back(
-        {reader.text("name"), reader.text("parameter"), reader.dtype(), reader.shape(), reader.flag("master")});
+    record.states.push_back({reader.text("name"), reader.text("parameter"), reader.dtype(), reader.extents("shape"),
+                             reader.flag("master")});
   }
   if (format > 1)
     record.checksums = readChecksums(top.object("checksums"));

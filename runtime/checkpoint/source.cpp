@@ -140,6 +140,9 @@ Status CheckpointSource::openWeights(const std::string &given) {
         StatusCode::invalid, path, ": '", file,
         "' are not the initial weights of the training, and the checkpoint does not hold frozen tensors; "
         "help: give the initial weights with --weights");
+  for (const RecordedParameter &parameter : content.parameters)
+    if (parameter.pieces)
+      opened->assemble(parameter.names, *parameter.pieces, parameter.shape);
   std::vector<std::string> names;
   for (const RecordedParameter &parameter : content.parameters)
     names.insert(names.end(), parameter.names.begin(), parameter.names.end());

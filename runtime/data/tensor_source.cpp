@@ -6,6 +6,7 @@
 #include "runtime/data/checked_copy.h"
 #include "runtime/data/safetensors_header.h"
 #include "runtime/data/slice.h"
+#include "runtime/data/tensor_pieces.h"
 #include "runtime/data/tensor_source_builder.h"
 #include "runtime/data/zip_file.h"
 
@@ -130,6 +131,13 @@ Expected<const StoredTensor *> TensorSource::require(std::span<const std::string
     MESHPLAN_RETURN_IF_ERROR(checkType(*tensor, sourcePath));
     return tensor;
   }
+  for (const std::string &name : wanted)
+    if (auto found = unassembled.find(name); found != unassembled.end())
+      return found->second;
+  return notFound(wanted, "");
+}
+
+Status TensorSource::notFound(std::span<const std::string> wanted, const std::string &purpose) const {
   std::vector<std::string> known = names(), nearest = nearestNames(wanted.front(), known);
   std::string hint = "; nearest names: " + quoted(nearest, ", ");
   if (nearest.empty())
@@ -137,7 +145,46 @@ Expected<const StoredTensor *> TensorSource::require(std::span<const std::string
   // The common cause deserves a better hint than names that differ by the prefix.
   if (std::string prefix = addedPrefix(known, wanted); !prefix.empty())
     hint = "; help: every name in the file starts with '" + prefix + "'";
-  return Status::error(StatusCode::notFound, sourcePath, ": no tensor ", quoted(wanted, " or "), hint);
+  return Status::error(StatusCode::notFound, sourcePath, ": no tensor ", quoted(wanted, " or "), purpose, hint);
+}
+
+Expected<StoredTensor> TensorSource::assembled(const std::string &name, std::span<const WeightPiece> pieces,
+                                               std::span<const int64_t> shape) const {
+  std::string purpose = ", which the plan names as a part of '" + name + "'";
+  std::vector<StoredPiece> found;
+  for (const WeightPiece &piece : pieces) {
+    const StoredTensor *tensor = find(piece.name);
+    if (!tensor)
+      return notFound({&piece.name, 1}, purpose);
+    if (tensor->shape != piece.stored)
+      return Status::error(StatusCode::invalid, sourcePath, ": tensor '", piece.name, "' has shape ",
+                           shapeText(tensor->shape), ", ", shapeText(piece.stored), " required as a part of '", name,
+                           "'; help: change 'weight_names' of the plan, or read another file");
+    MESHPLAN_RETURN_IF_ERROR(checkType(*tensor, sourcePath));
+    found.push_back({*tensor, piece.begin, piece.shape});
+  }
+  return StoredTensor{.name = name,
+                      .dtype = found.front().tensor.dtype,
+                      .shape = {shape.begin(), shape.end()},
+                      .strides = contiguousStrides(shape),
+                      .payload = plainPayload({}),
+                      .pieces = std::make_shared<const std::vector<StoredPiece>>(std::move(found))};
+}
+
+void TensorSource::assemble(std::span<const std::string> wanted, const WeightPieces &pieces,
+                            std::span<const int64_t> shape) {
+  if (std::ranges::any_of(wanted, [&](const std::string &name) { return find(name); }))
+    return;
+  std::vector<WeightPiece> all = piecesOf(pieces, shape);
+  Expected<StoredTensor> made = assembled(wanted.front(), all, shape);
+  if (!made) {
+    for (const std::string &name : wanted)
+      unassembled.emplace(name, made.status());
+    return;
+  }
+  for (const WeightPiece &piece : all)
+    tensors.erase(piece.name);
+  tensors.emplace(wanted.front(), *std::move(made));
 }
 
 Status TensorSource::check(const StoredTensor &tensor) const {
@@ -167,6 +214,10 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
                           ReaderShare share) const {
   MESHPLAN_RETURN_IF_ERROR(checkType(tensor, sourcePath));
   std::string what = sourcePath + ": tensor '" + tensor.name + "'";
+  if (tensor.pieces) {
+    MESHPLAN_RETURN_IF_ERROR(checkSlice(ranges, tensor.shape).withContext(what));
+    return readPieces(tensor, ranges, dtype, out, share);
+  }
   // Floats are converted, as PyTorch's load_state_dict does. An integer of another width may not represent the value.
   if (tensor.dtype != dtype && !(isFloat(tensor.dtype) && isFloat(dtype)))
     return Status::error(StatusCode::invalid, what, " has dtype ", dtypeName(tensor.dtype), ", ", dtypeName(dtype),
@@ -186,7 +237,38 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
   return copySlice(base, tensor.dtype, ranges, tensor.shape, tensor.strides, out.data(), dtype);
 }
 
+Status TensorSource::readPieces(const StoredTensor &tensor, const SliceRanges &ranges, DType dtype,
+                                std::span<std::byte> out, ReaderShare share) const {
+  int64_t size = dtypeSize(dtype), required = elementCount(sliceShape(ranges)) * size;
+  if (static_cast<int64_t>(out.size()) != required)
+    return Status::error(StatusCode::invalid, sourcePath, ": tensor '", tensor.name, "': a buffer of ", out.size(),
+                         " bytes, ", required, " required");
+  std::vector<int64_t> shape = sliceShape(ranges);
+  for (const StoredPiece &piece : *tensor.pieces) {
+    PieceSlice slice = sliceOfPiece(piece, ranges);
+    if (slice.isEmpty())
+      continue;
+    int64_t bytes = elementCount(sliceShape(slice.ofPiece)) * size;
+    if (std::optional<int64_t> begin = slice.onlyRun(shape)) {
+      MESHPLAN_RETURN_IF_ERROR(read(piece.tensor, slice.ofPiece, dtype, out.subspan(*begin * size, bytes), share));
+      continue;
+    }
+    std::vector<std::byte> own(bytes);
+    MESHPLAN_RETURN_IF_ERROR(read(piece.tensor, slice.ofPiece, dtype, own, share));
+    MESHPLAN_RETURN_IF_ERROR(
+        forEachRun(slice.ofResult, shape, contiguousStrides(shape), [&](int64_t whole, int64_t part, int64_t count) {
+          std::memcpy(&out[whole * size], &own[part * size], count * size);
+          return Status();
+        }));
+  }
+  return Status();
+}
+
 void TensorSource::announce(const StoredTensor &tensor, const SliceRanges &ranges) const {
+  if (tensor.pieces && checkSlice(ranges, tensor.shape).ok())
+    for (const StoredPiece &piece : *tensor.pieces)
+      if (PieceSlice slice = sliceOfPiece(piece, ranges); !slice.isEmpty())
+        announce(piece.tensor, slice.ofPiece);
   std::span<const std::byte> bytes = tensor.payload->mapped();
   if (bytes.empty() || !tensor.foreignType.empty() || !checkSlice(ranges, tensor.shape).ok())
     return;

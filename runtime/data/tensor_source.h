@@ -12,6 +12,7 @@
 #include "runtime/base/file.h"
 #include "runtime/data/block_checksums.h"
 #include "runtime/data/slice.h"
+#include "runtime/schema/weight_pieces.h"
 
 #include <map>
 
@@ -30,6 +31,8 @@ public:
 /// A payload in a map or a buffer that outlives it.
 std::shared_ptr<Payload> plainPayload(std::span<const std::byte> bytes);
 
+struct StoredPiece;
+
 struct StoredTensor {
   std::string name;
   DType dtype;
@@ -39,6 +42,14 @@ struct StoredTensor {
   std::shared_ptr<Payload> payload;
   std::string foreignType = {}; ///< name of a dtype that is not a DType, `dtype` is then not valid; else empty
   std::shared_ptr<const BlockChecksums> checksums = {}; ///< of the payload; null: none are recorded
+  /// The tensors that it is made of, if it is not stored itself (TensorSource::assemble); its payload is empty then.
+  std::shared_ptr<const std::vector<StoredPiece>> pieces = {};
+};
+
+/// A stored tensor that has the elements of another one, `shape` from `begin`. It may lack the first dim, of extent 1.
+struct StoredPiece {
+  StoredTensor tensor;
+  std::vector<int64_t> begin, shape;
 };
 
 /// This reader is number `index` of `count` readers of the same part of a tensor. Together they compare its checksums
@@ -58,6 +69,11 @@ public:
 
   /// Every file that was opened.
   std::vector<std::string> filePaths() const;
+
+  /// Makes the tensor with the first of `names` of those that the pieces name, which are not tensors of their own from
+  /// then on. Does nothing if the file has one of the names. If a piece is missing, or has another shape or dtype than
+  /// required, `require` fails with the reason. Precondition: no piecesFault.
+  void assemble(std::span<const std::string> names, const WeightPieces &pieces, std::span<const int64_t> shape);
 
   /// Null if there is no such tensor.
   const StoredTensor *find(std::string_view name) const;
@@ -95,7 +111,14 @@ private:
   std::string sourcePath;
   std::string indexPath; ///< path of the index, if there is one
   std::vector<MappedFile> files;
+  Expected<StoredTensor> assembled(const std::string &name, std::span<const WeightPiece> pieces,
+                                   std::span<const int64_t> shape) const;
+  Status readPieces(const StoredTensor &tensor, const SliceRanges &ranges, DType dtype, std::span<std::byte> out,
+                    ReaderShare share) const;
+  Status notFound(std::span<const std::string> wanted, const std::string &purpose) const;
+
   std::map<std::string, StoredTensor, std::less<>> tensors;
+  std::map<std::string, Status, std::less<>> unassembled; ///< by name: why it cannot be made of its pieces
 };
 
 } // namespace meshplan

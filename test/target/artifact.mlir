@@ -13,12 +13,13 @@ plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 3>]
 
 // Rank 0 holds 8 x (4 + 8) floats of weights and 4 x 4 of x, and two tensors of 4 x 8 at the all-reduce.
 // CHECK-NEXT:  memory parameters 384 constants 0 inputs 64 states 0 peak 704
-// CHECK-NEXT:  parameter v0 f32[8, 12 over tp] trainable 'down.weight' init truncated_normal low -1 high 2 mean 0.5 std 0.25
+// CHECK-NEXT:  parameter v0 f32[8, 12 over tp] trainable 'down.weight' init truncated_normal low -1 high 2 mean 0.5 std 0.25 pieces dim 1 4 'e.' '.a', 8 'e.' '.b' stacked 8
 // CHECK-NEXT:  parameter v1 f32[8, 24 over tp unit 4] buffer 'wide.weight' init given f16 384 bytes
 // CHECK-NEXT:  input v2 f32[batch=8 over dp, 12 over tp] 'x'
 func.func @forward(
     %w: tensor<8x12xf32, #plan.sharding<[{}, {"tp"}]>>
       {plan.kind = #plan.kind<parameter>, plan.names = ["down.weight"], plan.trainable = true,
+       plan.pieces = #base.pieces<before = ["e.", "e."], after = [".a", ".b"], sizes = [4, 8], dim = 1, count = 8>,
        plan.init = #base.init<kind = truncated_normal, low = -1.0 : f64, high = 2.0 : f64, mean = 0.5 : f64, std = 0.25 : f64>},
     %b: tensor<8x24xf32, #plan.sharding<[{}, {"tp", unit 4}]>>
       {plan.kind = #plan.kind<buffer>, plan.names = ["wide.weight"],

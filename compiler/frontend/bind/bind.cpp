@@ -23,6 +23,7 @@ std::optional<BoundPlan> meshplan::bindPlan(const Syntax &syntax, const ModelOut
   bind::countMicrobatches(context, plan);
   bind::bindValues(context, plan);
   bind::bindEntries(context, plan);
+  bind::bindWeightNames(context, plan);
   bind::bindData(context, plan);
   bind::bindTraining(context, plan);
   plan.environment = std::move(*environment);

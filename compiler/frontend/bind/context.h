@@ -32,6 +32,8 @@ struct Context {
   std::vector<std::vector<size_t>> held;   ///< by module: parameters with a name in it, sorted
   std::vector<bool> touches;               ///< by module: whether it holds or reads a parameter
   std::vector<std::string> dimNames;       ///< names that 'input' statements give to dims
+  /// The tensors of weight files that 'weight_names' names, and the first name of the parameter of each.
+  std::vector<std::pair<std::string, std::string>> fileNames;
 
   /// Name of a parameter inside a module; empty if the module does not hold it.
   llvm::StringRef leaf(size_t parameter, size_t module) const;
@@ -67,6 +69,12 @@ struct EntryStyles {
 };
 EntryStyles bindClauses(const Context &context, const EntryStatement &entry);
 
+/// The parts that `parts 3` or `parts (q 4, k 1)` states. Reports numbers that are too large or below 1.
+std::vector<StylePart> bindParts(const Context &context, const StyleOption &option);
+
+/// The number that `dim 1` states. Reports another one.
+int64_t bindDimNumber(const Context &context, const StyleOption &option);
+
 // paths.cpp
 
 /// Fills modules and parameters of an entry. An alternative of the pattern that matches modules names these; one that
@@ -85,6 +93,14 @@ std::vector<BoundPaths> bindPaths(const Context &context, llvm::ArrayRef<PathPat
 
 /// The same for a statement about modules. Reports a pattern that matches no module.
 BoundPaths bindModulePath(const Context &context, const PathPattern &path, llvm::StringRef statement);
+
+/// The help for a pattern that names no parameter: near names, or else the names that parameters have in their modules.
+std::string parameterHelp(const Context &context, const PatternSequence &pattern);
+
+// weight_names.cpp
+
+/// Fills the names of parameters and buffers in weight files, also in the context.
+void bindWeightNames(Context &context, BoundPlan &plan);
 
 // entries.cpp, coverage.cpp, ties.cpp
 

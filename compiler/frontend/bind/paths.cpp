@@ -111,8 +111,7 @@ bool bind::checkBlock(const Context &context, llvm::ArrayRef<PathPattern> nested
   return context.diagnostics.errorCount() == before;
 }
 
-/// The help for a pattern that names no parameter: near names, or else the names that parameters have in their modules.
-static std::string parameterHelp(const Context &context, const PatternSequence &pattern) {
+std::string bind::parameterHelp(const Context &context, const PatternSequence &pattern) {
   std::string help = repairHelp(context.parameters, pattern);
   if (!help.empty())
     return help;
@@ -122,6 +121,15 @@ static std::string parameterHelp(const Context &context, const PatternSequence &
       if (!llvm::is_contained(leaves, name.leaf))
         leaves.push_back(name.leaf);
   return suggest(patternText(patternComponents(pattern).back()), leaves, "parameters are called");
+}
+
+/// The help for a pattern that matches a tensor of weight files, which is a part of a parameter or its other name.
+static std::string fileNameHelp(const Context &context, const PatternSequence &pattern) {
+  PathMatcher matcher(pattern);
+  for (const auto &[name, parameter] : context.fileNames)
+    if (matcher.matches(name))
+      return "'" + name + "' is a name of weight files: the plan names '" + parameter + "', as the model does";
+  return "";
 }
 
 /// True if a parameter has a name that matches, or is held by a module at or below one that matches.
@@ -149,9 +157,10 @@ BoundPaths bind::bindPath(const Context &context, const PathPattern &path) {
   for (const PatternSequence &single : singleAlternatives(*pattern)) {
     if (namesParameter(context, single))
       continue;
+    std::string help = fileNameHelp(context, single);
     if (context.modules.match(subtreePattern(single)).empty())
       context.diagnostics.error(path.range, "'" + patternText(single) + "' matches no module and no parameter")
-          .help(parameterHelp(context, single));
+          .help(help.empty() ? parameterHelp(context, single) : help);
     else
       context.diagnostics.error(path.range, "'" + patternText(single) + "' holds no parameter")
           .help("name parameters, or modules that hold some");

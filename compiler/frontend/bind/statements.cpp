@@ -30,6 +30,7 @@ void bind::checkStatements(const Syntax &syntax, Diagnostics &diagnostics) {
   checkOnce(syntax.clips, "clip_grad_norm", diagnostics);
   checkOnce(syntax.nonfinites, "nonfinite", diagnostics);
   checkOnce(syntax.inits, "init", diagnostics);
+  checkOnce(syntax.weightNames, "weight_names", diagnostics);
   checkOnce(syntax.overlaps, "overlap", diagnostics);
   for (const ReservedStatement &statement : syntax.reserved)
     if (statement.keyword.text == "offload")

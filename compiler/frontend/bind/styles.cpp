@@ -62,7 +62,7 @@ struct CountRange {
 constexpr CountRange partCount = {"the number of parts", "'parts 3' means three projections of equal size", 2, 65536};
 constexpr CountRange partSize = {"the size of a part", "sizes are in proportion: 'parts (q 4, k 1, v 1)'", 1,
                                  int64_t(1) << 40};
-constexpr CountRange sequenceDim = {"a dim", "dims count from 0", 0};
+constexpr CountRange dimNumber = {"a dim", "dims count from 0", 0};
 
 int64_t countOf(const Context &context, const Expression &expression, const CountRange &range) {
   std::optional<int64_t> value = evaluate(expression, context.environment, context.diagnostics);
@@ -75,29 +75,15 @@ int64_t countOf(const Context &context, const Expression &expression, const Coun
   return count;
 }
 
-std::vector<StylePart> bindParts(const Context &context, const StyleOption &option) {
-  std::vector<StylePart> parts;
-  if (option.value)
-    parts.assign(countOf(context, *option.value, partCount), {"", 1});
-  for (const PartSyntax &part : option.list)
-    parts.push_back({part.name, countOf(context, part.count, partSize)});
-  return parts;
-}
-
-void bindDim(const Context &context, const StyleOption &option, BoundStyle &style) {
-  if (option.value)
-    style.dim = countOf(context, *option.value, sequenceDim);
-  else
-    context.diagnostics.error(option.range, "'dim' takes one number");
-}
-
 void bindOption(const Context &context, const StyleRule &rule, const StyleOption &option, BoundStyle &style) {
   if (rule.takesParts && option.name.text == "parts") {
     style.parts = bindParts(context, option);
     return;
   }
-  if (rule.takesDim && option.name.text == "dim")
-    return bindDim(context, option, style);
+  if (rule.takesDim && option.name.text == "dim") {
+    style.dim = bindDimNumber(context, option);
+    return;
+  }
   std::vector<std::string> names;
   if (rule.takesParts)
     names.push_back("parts");
@@ -238,6 +224,22 @@ const BoundStyle *EntryStyles::dividing() const {
     return style.kind != StyleKind::Sequence && style.kind != StyleKind::Replicate;
   });
   return found == styles.end() ? nullptr : &*found;
+}
+
+std::vector<StylePart> bind::bindParts(const Context &context, const StyleOption &option) {
+  std::vector<StylePart> parts;
+  if (option.value)
+    parts.assign(countOf(context, *option.value, partCount), {"", 1});
+  for (const PartSyntax &part : option.list)
+    parts.push_back({part.name, countOf(context, part.count, partSize)});
+  return parts;
+}
+
+int64_t bind::bindDimNumber(const Context &context, const StyleOption &option) {
+  if (option.value)
+    return countOf(context, *option.value, dimNumber);
+  context.diagnostics.error(option.range, "'dim' takes one number");
+  return 1;
 }
 
 EntryStyles bind::bindClauses(const Context &context, const EntryStatement &entry) {

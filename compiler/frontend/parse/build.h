@@ -46,6 +46,7 @@ std::vector<Option> options(const SyntaxContext &context, Parser::OptionBlockCon
 void entry(const SyntaxContext &context, Parser::EntryContext &rule, const std::vector<PathPattern> &blocks,
            Syntax &syntax);
 void block(const SyntaxContext &context, Parser::BlockContext &rule, std::vector<PathPattern> blocks, Syntax &syntax);
+void weightNames(const SyntaxContext &context, Parser::WeightNamesStatementContext &rule, Syntax &syntax);
 
 // build_statements.cpp
 void statement(const SyntaxContext &context, Parser::StatementContext &rule, Syntax &syntax);

@@ -100,7 +100,25 @@ const antlr4::Token *restOf(Parser::EntryContext &rule) {
   return dynamic_cast<antlr4::tree::TerminalNode &>(**std::prev(colon)).getSymbol();
 }
 
+/// `stack a.*.b dim 1`: a word before the path, and options after it.
+WeightName weightName(const SyntaxContext &context, Parser::WeightNameContext &rule) {
+  WeightName result{path(context, *rule.path(0)), std::nullopt, path(context, *rule.path(1)), {}, context.range(rule)};
+  if (rule.word() != nullptr)
+    result.how = word(context, *rule.word());
+  for (Parser::StyleOptionContext *each : rule.styleOption())
+    result.options.push_back(option(context, word(context, *each->word()), *each->optionValue(), context.range(*each)));
+  return result;
+}
+
 } // namespace
+
+void build::weightNames(const SyntaxContext &context, Parser::WeightNamesStatementContext &rule, Syntax &syntax) {
+  WeightNamesStatement result{{}, context.range(rule)};
+  for (Parser::WeightNameItemContext *item : rule.weightNameItem())
+    if (item->weightName() != nullptr)
+      result.entries.push_back(weightName(context, *item->weightName()));
+  syntax.weightNames.push_back(std::move(result));
+}
 
 void build::entry(const SyntaxContext &context, Parser::EntryContext &rule, const std::vector<PathPattern> &blocks,
                   Syntax &syntax) {

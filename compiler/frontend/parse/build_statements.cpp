@@ -129,6 +129,8 @@ bool forwardStatement(const SyntaxContext &context, Parser::StatementContext &ru
   else if (auto *statement = rule.microbatchesStatement())
     syntax.microbatches.push_back({expression(context, *statement->expression()), statement->stop->getText() == "mean",
                                    context.range(*statement)});
+  else if (auto *statement = rule.weightNamesStatement())
+    weightNames(context, *statement, syntax);
   else if (auto *statement = rule.entry())
     entry(context, *statement, {}, syntax);
   else if (auto *statement = rule.block())

@@ -38,6 +38,7 @@ private:
   void describeMemory();
   void describeGivenValues();
   void describeInit(const artifact::Init &init);
+  void describePieces(const artifact::WeightPieces &pieces);
   void describeInstruction(const artifact::Instruction &instruction);
   void describeCompute(const artifact::Compute &compute);
   void describePack(const artifact::PackRun &pack);
@@ -307,6 +308,16 @@ void ProgramDescriber::describeInit(const artifact::Init &init) {
     stream << ' ' << artifact::EnumNameDType(init.dtype()) << ' ' << init.data()->size() << " bytes";
 }
 
+/// `pieces dim 1 48 'experts.' * '.w1', 48 'experts.' * '.w3' stacked 4`
+void ProgramDescriber::describePieces(const artifact::WeightPieces &pieces) {
+  stream << " pieces dim " << pieces.dim();
+  for (flatbuffers::uoffset_t i = 0; pieces.sizes() && i < pieces.sizes()->size(); ++i)
+    stream << (i == 0 ? " " : ", ") << pieces.sizes()->Get(i) << " '" << textOf(pieces.before()->Get(i)) << "' '"
+           << textOf(pieces.after()->Get(i)) << '\'';
+  if (pieces.count() > 0)
+    stream << " stacked " << pieces.count();
+}
+
 void ProgramDescriber::describeGivenValues() {
   forEach(program.parameters(), [&](const artifact::Parameter *parameter) {
     stream << "  parameter ";
@@ -315,6 +326,8 @@ void ProgramDescriber::describeGivenValues() {
     forEach(parameter->names(), [&](const flatbuffers::String *name) { stream << " '" << textOf(name) << '\''; });
     if (const artifact::Init *init = parameter->init())
       describeInit(*init);
+    if (const artifact::WeightPieces *pieces = parameter->pieces())
+      describePieces(*pieces);
     if (parameter->origin() >= 0)
       stream << "  origin " << parameter->origin();
     stream << '\n';

@@ -162,6 +162,15 @@ LogicalResult ProgramSerializer::addParameter(sched::ParameterOp parameter) {
   entry->trainable = parameter.getTrainable();
   entry->buffer = parameter.getBuffer();
   entry->origin = tables.origins.originOf(parameter);
+  if (std::optional<base::PiecesAttr> pieces = parameter.getPieces()) {
+    WeightPieces from = pieces->asPieces();
+    entry->pieces = std::make_unique<artifact::WeightPiecesT>();
+    entry->pieces->before = std::move(from.before);
+    entry->pieces->after = std::move(from.after);
+    entry->pieces->sizes = std::move(from.sizes);
+    entry->pieces->dim = from.dim;
+    entry->pieces->count = from.count;
+  }
   if (std::optional<base::InitAttr> init = parameter.getInit()) {
     entry->init = toInit(*init);
     if (ElementsAttr elements = init->getElements(); elements && failed(addGiven(elements, parameter, *entry->init)))

@@ -53,6 +53,9 @@ private:
   /// Adds whether the parameter is trained, and its group.
   void addUse(size_t parameter, SmallVectorImpl<NamedAttribute> &attributes);
 
+  /// The names of a parameter or buffer in weight files, if the plan states them.
+  void addWeightName(const std::string &tensor, SmallVectorImpl<NamedAttribute> &attributes);
+
   /// Adds the layout that the plan states for a parameter itself, if any. Returns the location of the statement.
   Location addPlacement(size_t parameter, StringRef name, SmallVectorImpl<NamedAttribute> &attributes);
   void addBuffers(Block *block);
@@ -152,12 +155,19 @@ void ProgramBuilder::addParameters(Block *block) {
     if (bound.loss && bound.optimizer)
       statements.addData(number, attributes);
     statements.addInit(number, attributes);
+    addWeightName(parameterPath(outline.model, outline.model.parameters[number]), attributes);
     Location location = addPlacement(number, names.front(), attributes);
     addArgument(block, first.value, location, attributes);
     // Tied parameters are one argument with several names: they have one shard and one gradient.
     for (size_t index : group)
       values[program.parameters[index].value] = values[first.value];
   }
+}
+
+void ProgramBuilder::addWeightName(const std::string &tensor, SmallVectorImpl<NamedAttribute> &attributes) {
+  auto named = llvm::find_if(bound.weightNames, [&](const BoundWeightName &each) { return each.tensor == tensor; });
+  if (named != bound.weightNames.end())
+    attributes.push_back(plan::named<attr::Pieces>(base::PiecesAttr::get(&context, named->pieces)));
 }
 
 void ProgramBuilder::addUse(size_t parameter, SmallVectorImpl<NamedAttribute> &attributes) {
@@ -190,6 +200,7 @@ void ProgramBuilder::addBuffers(Block *block) {
       continue;
     SmallVector<NamedAttribute> attributes = {kind(ArgumentKind::buffer),
                                               named<attr::Names>(builder.getStrArrayAttr({buffer.name}))};
+    addWeightName(buffer.name, attributes);
     // A run that draws its parameters reads no checkpoint, so the program must contain the values of the buffers.
     if (bound.init && buffer.data) {
       auto elements = cast<ElementsAttr>(constantValue(*buffer.data, typeOf(buffer.value)));

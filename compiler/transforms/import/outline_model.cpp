@@ -67,6 +67,12 @@ ProgramOutline Outliner::run() {
     outline.model.inputs.push_back(describe(input.name, input.value));
   for (const archive::Output &output : program.outputs)
     outline.model.outputs.push_back(describe(output.name, output.value));
+  for (const archive::Buffer &buffer : program.buffers)
+    if (buffer.persistent) {
+      outline.model.buffers.push_back({buffer.name, {}});
+      for (const OutlineDim &dim : describe(buffer.name, buffer.value).dims)
+        outline.model.buffers.back().shape.push_back(dim.extent);
+    }
   return std::move(outline);
 }
 

@@ -42,7 +42,8 @@ void ProgramWriter::writeArguments() {
     auto parameter = sched::ParameterOp::create(
         builder, argument.getLoc(), typeOf(argument), names, trainable && trainable.getValue(),
         kind == plan::ArgumentKind::buffer, plan::isOnHost(argument),
-        dyn_cast_or_null<base::InitAttr>(plan::argAttr<plan::attr::Init>(function, index)));
+        dyn_cast_or_null<base::InitAttr>(plan::argAttr<plan::attr::Init>(function, index)),
+        plan::argAttr<plan::attr::Pieces>(function, index));
     values.map(argument, parameter.getResult());
   }
 }

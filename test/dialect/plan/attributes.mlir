@@ -626,3 +626,9 @@ func.func @stand_in(%x: tensor<4xf32>) {
   %0 = plan.call "aten.op"(%x) {self = #base.operand<0>} {plan.in_evaluation = #plan.stand_in<second_operand>} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+// D15
+// expected-error @below {{has 'plan.pieces' on argument 0 of type 'tensor<4x6xf32>': is not in these pieces: its parts are less than dim 1}}
+func.func @argument(%x: tensor<4x6xf32> {plan.kind = #plan.kind<parameter>, plan.pieces = #base.pieces<before = ["a", "b"], after = ["", ""], sizes = [2, 3], dim = 1, count = 4>}) { return }

@@ -11,7 +11,7 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
   plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0>, #plan.optimizer_group<lr = 2.0>]
   // CHECK: func.func @step(
   // CHECK-SAME: plan.data = 0 : i64, plan.group = 1 : i64, plan.host, plan.init = #base.init<kind = constant, value = 0.000000e+00 : f64>, plan.keep
-  // CHECK-SAME: plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.parts = array<i64: 2, 1>, plan.sharding = #plan.sharding<[{"tp"}]>, plan.style = "colwise tp"
+  // CHECK-SAME: plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.parts = array<i64: 2, 1>, plan.pieces = #base.pieces<before = ["a.", "b."], after = ["", ""], sizes = [2, 4]>, plan.sharding = #plan.sharding<[{"tp"}]>, plan.style = "colwise tp"
   // CHECK-SAME: plan.trainable = true, plan.unit = 3 : i64
   // CHECK-SAME: plan.trainable = false, plan.unused = loc("a.plan":3:10)
   // CHECK-SAME: plan.dims = ["batch"]
@@ -27,6 +27,7 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
       %w: tensor<6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true, plan.group = 1 : i64,
                          plan.data = 0 : i64, plan.unit = 3 : i64, plan.keep, plan.host, plan.style = "colwise tp",
                          plan.sharding = #plan.sharding<[{"tp"}]>, plan.parts = array<i64: 2, 1>,
+                         plan.pieces = #base.pieces<before = ["a.", "b."], after = ["", ""], sizes = [2, 4]>,
                          plan.init = #base.init<kind = constant, value = 0.0>},
       %v: tensor<6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["v"], plan.trainable = false, plan.unused = loc("a.plan":3:10)},
       %x: tensor<6xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.dims = ["batch"]},
@@ -82,6 +83,12 @@ func.func @argument(%x: tensor<4xf32> {plan.sharding = "tp"}) { return }
 // D2
 // expected-error @below {{has 'plan.parts' of the wrong type, [2, 1]}}
 func.func @argument(%x: tensor<4xf32> {plan.parts = [2, 1]}) { return }
+
+// -----
+
+// D2
+// expected-error @below {{has 'plan.pieces' of the wrong type, "a"}}
+func.func @argument(%x: tensor<4xf32> {plan.pieces = "a"}) { return }
 
 // -----
 

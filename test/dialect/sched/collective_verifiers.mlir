@@ -974,6 +974,16 @@ sched.program @p {
 
 // -----
 
+// O29
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.communicator @tp over [#sched.axis<0:(1)6>]
+sched.program @p {
+  // expected-error@+1 {{'sched.parameter' op is not in these pieces: it stacks 3 tensors}}
+  %w = sched.parameter ["w"] pieces <before = ["a"], after = [""], sizes = [2], dim = 1, count = 3> : <[12 over {0:(1)6}, 2], f32>
+}
+
+// -----
+
 // C14
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]

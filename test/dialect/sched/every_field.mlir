@@ -101,6 +101,13 @@ sched.program @p {
 // -----
 
 sched.program @p {
+  // expected-error @below {{'sched.parameter' op attribute 'pieces' failed to satisfy constraint: the names under which weight files have a parameter}}
+  %r = "sched.parameter"() {names = ["w"], trainable = unit, host = unit, pieces = "wrong"} : () -> (!sched.tensor<[2], f32>)
+}
+
+// -----
+
+sched.program @p {
   // expected-error @below {{'sched.constant' op attribute 'name' failed to satisfy constraint: string attribute}}
   %r = "sched.constant"() {name = 1 : i64, value = dense<1.0> : tensor<2xf32>} : () -> (!sched.tensor<[2], f32>)
 }

@@ -11,6 +11,8 @@ sched.communicator @inner over [#sched.axis<0:(1)2>, #sched.axis<1:(3)2>]
 sched.program @forward memory <parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4> {
   // CHECK: %[[W:.*]] = sched.parameter ["w", "tied"] trainable : <[24 over {1:(1)6} unit 4, 8], f32>
   %w = sched.parameter ["w", "tied"] trainable : <[24 over {1:(1)6} unit 4, 8], f32>
+  // CHECK: sched.parameter ["stacked"] pieces <before = ["e."], after = [".w"], sizes = [8], dim = 1, count = 24> : <[24, 8], f32>
+  %k = sched.parameter ["stacked"] pieces <before = ["e."], after = [".w"], sizes = [8], dim = 1, count = 24> : <[24, 8], f32>
   // CHECK: sched.parameter ["fused"] : <[24 over {1:(1)2} parts [16, 8]], bf16>
   %f = sched.parameter ["fused"] : <[24 over {1:(1)2} parts [16, 8]], bf16>
   // CHECK: sched.constant "c" dense<[true, false]> : tensor<2xi1> : <[2], i1>

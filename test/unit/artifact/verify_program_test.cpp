@@ -60,6 +60,13 @@ const WrongSchedule portCases[] = {
      "parameters[0]: init: elements of i32, the value has f32"},
     {"GivenElementsOfNoType", [](ScheduleT &s) { give(s).dtype = static_cast<artifact::DType>(77); },
      "parameters[0]: init: dtype 77 does not exist"},
+    {"PiecesOfAnotherExtent",
+     [](ScheduleT &s) {
+       auto &pieces = forwardOf(s).parameters[0]->pieces = std::make_unique<artifact::WeightPiecesT>();
+       pieces->before = pieces->after = {"a"};
+       pieces->sizes = {1};
+     },
+     "parameters[0]: pieces: its parts are less than dim 0"},
     {"ConstantValueMissing", [](ScheduleT &s) { forwardOf(s).constants[0]->value = 7; }, "constants[0]: value 7 of 7"},
     {"ConstantTooLong", [](ScheduleT &s) { forwardOf(s).constants[0]->data.push_back(0); },
      "constants[0]: 25 bytes of data, the value has 24"},

@@ -79,6 +79,21 @@ TEST(CheckpointRecord, IsReadAsItWasWritten) {
   EXPECT_FALSE(read->parameters[1].isSaved);
 }
 
+TEST(CheckpointRecord, HasTheNamesOfWeightFiles) {
+  CheckpointRecord record = exampleOf({});
+  record.parameters[0].pieces = WeightPieces{{"a.", "b."}, {"", ".w"}, {3, 4}, 0, 0};
+  auto read = readRecord("r", textOf(record));
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->parameters[0].pieces, record.parameters[0].pieces);
+  record.parameters[0].pieces->sizes = {3, 3};
+  EXPECT_EQ(readRecord("r", textOf(record)).status().message(), "r: 'pieces' of 'w': its parts are less than dim 0");
+  record.parameters[0].pieces->sizes = {-3, 10};
+  EXPECT_EQ(readRecord("r", textOf(record)).status().message(), "r: 'sizes' is not a shape");
+  std::string text = textOf(record);
+  EXPECT_EQ(readRecord("r", text.replace(text.find("\"a.\""), 4, "7")).status().message(),
+            "r: 'before' has an element that is not a string");
+}
+
 std::string errorOf(const std::string &from, const std::string &to) {
   std::string text = textOf(exampleOf({}));
   size_t place = text.find(from);

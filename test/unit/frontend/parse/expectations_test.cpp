@@ -92,6 +92,7 @@ const std::pair<const char *, const char *> examples[] = {
     {"fold", "fold (dp, tp) as (edp = 4, ep = 2)"},
     {"overlap", "overlap { require hidden >= 90% }"},
     {"init", "init { m ones }"},
+    {"weight_names", "weight_names { m.w: n.w }"},
     {"offload", "offload optimizer"},
     {"tie", "tie a.b, c.d"},
     {"shapes", "shapes { batch 16 }"},

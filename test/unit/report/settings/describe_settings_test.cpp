@@ -161,3 +161,8 @@ TEST(DescribeSettings, InitialValuesAsNumbers) {
             "initial values of lm_head.weight: kaiming normal fan out gain 1.4142135623730951 at p.plan:10:1");
   EXPECT_THAT(ofParameter("model.layers.0.mlp.up"), HasSubstr(": truncated normal 0.02 from -1 to 1 mean 0.5"));
 }
+
+TEST(DescribeSettings, NamesOfWeightFiles) {
+  EXPECT_THAT(described("weight_names {\nmodel.layers.*.mlp.up_proj.weight: h.*.{a, b}\n}", "weight name"),
+              ElementsAre("weight name of model.layers.0.mlp.up_proj.weight: h.0.a, h.0.b at p.plan:6:1"));
+}

@@ -167,6 +167,7 @@ MODELS: dict[str, list[str]] = {
     "resnet_basic": noisy("resnet", *RESNET_CLASS, **RESNET, image_size=32, layer_type="basic"),
     "attentions": ["attentions"],
     "class_losses": ["class_losses"],
+    "balanced_mixtures": ["balanced_mixtures"],
     "complex": ["complex"],
     "convolutions": ["convolutions"],
     "distributions": ["distributions"],

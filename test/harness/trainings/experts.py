@@ -3,9 +3,9 @@
   harness experts --models FOLDER --work FOLDER --plan P.plan... --mesh dp=2,tp=2... --optimizer 'sgd { lr 0.1 }'
                   [--statement TEXT...] [--steps N] [--capacity F] [--rate R]
 
-The model is models/balanced_mixture.py, which PyTorch trains beside `meshplan-run train`. In each step the log must have
-the tokens of each expert and what is dropped, and a loss within 1e-5; after the last step parameters must agree within
-1e-5 of the largest number of each, and the bias of the scores exactly. With `--capacity` PyTorch drops what the plan
+The model is models/balanced_mixture.py, which PyTorch trains beside `meshplan-run train`. In each step the log must
+have the tokens of each expert and what is dropped, and a loss within 1e-5; after the last step parameters must agree
+within 1e-5 of the largest number of each, and the bias of the scores exactly. With `--capacity` PyTorch drops what the plan
 says, by gates of zeros; with `--rate` it changes the bias after each step. The statements of the plan are those of the
 command line.
 """

@@ -22,7 +22,7 @@ statement
     | valueStatement | lossStatement | microbatchesStatement
     | dataStatement | precisionStatement | recomputeStatement
     | optimizerStatement | clipStatement | nonfiniteStatement | trainableStatement | initStatement
-    | overlapStatement | weightNamesStatement
+    | overlapStatement | weightNamesStatement | routingStatement
     | reservedStatement
     | entry | block
     ;
@@ -80,6 +80,9 @@ weightName : path ':' (word path | path) styleOption* ;
 // What the estimated timeline of a step must keep to: 'require gradients hidden >= 90 %', 'forbid exposed > 5 ms'.
 overlapStatement : 'overlap' optionBlock ;
 
+// Tokens that are routed to experts: 'reserve 1.25', 'capacity 1.5 on P', 'balance bias 0.001 on P'.
+routingStatement : ('reserve' | 'capacity' | 'balance' word) number ('on' paths)? ;
+
 // Reserved statements: they are parsed, and refused by name.
 reservedStatement
     : 'pipeline' axes optionBlock?
@@ -114,6 +117,7 @@ axisName
     : NAME | UNIT | 'plan' | 'model' | 'mesh' | 'let' | 'input' | 'output' | 'loss' | 'microbatches' | 'override'
     | 'data' | 'precision' | 'recompute' | 'optimizer' | 'clip_grad_norm' | 'nonfinite' | 'freeze' | 'train' | 'unused'
     | 'pipeline' | 'context' | 'fold' | 'overlap' | 'init' | 'weight_names' | 'offload' | 'tie' | 'shapes' | 'per'
+    | 'reserve' | 'capacity' | 'balance'
     ;
 
 LEFT_BRACE : '{' ;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws loss and throughput of training runs from their logs (`meshplan-run train --log`), as a PNG.
+"""Draws loss, throughput and tokens of experts of training runs from their logs (`meshplan-run train --log`), as a PNG.
 
 tools/plot_log.py LOG.jsonl [LOG.jsonl ...] -o PLOT.png
 """
@@ -20,6 +20,16 @@ class Run:
     evaluations: dict[int, float] = field(default_factory=dict)
     rates: dict[int, float] = field(default_factory=dict)  # tokens, or samples, a second
     has_tokens: bool = False
+    experts: dict[int, tuple[float, float]] = field(default_factory=dict)  # tokens, relative to the mean of a layer
+
+
+def extremes(layers: list[dict]) -> tuple[float, float]:
+    """Tokens of the least and of the most chosen expert of any layer, relative to the mean of its layer."""
+    least, most = 1.0, 1.0
+    for tokens in (layer["tokens"] for layer in layers if sum(layer["tokens"]) > 0):
+        mean = sum(tokens) / len(tokens)
+        least, most = min(least, min(tokens) / mean), max(most, max(tokens) / mean)
+    return least, most
 
 
 def read_run(path: Path) -> Run:
@@ -38,6 +48,8 @@ def read_run(path: Path) -> Run:
             continue
         if entry["loss"] is not None:
             run.losses[step] = entry["loss"]
+        if entry.get("experts"):
+            run.experts[step] = extremes(entry["experts"])
         run.has_tokens |= entry["tokens"] > 0
         run.rates[step] = (entry["tokens"] or entry["samples"]) / entry["seconds"]
     if not run.losses:
@@ -51,7 +63,9 @@ def draw(runs: list[Run], output: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, (losses, rates) = pyplot.subplots(2, 1, sharex=True, figsize=(8, 6), layout="constrained")
+    has_experts = any(run.experts for run in runs)
+    rows = 3 if has_experts else 2
+    figure, (losses, rates, *rest) = pyplot.subplots(rows, 1, sharex=True, figsize=(8, 3 * rows), layout="constrained")
     for run in runs:
         (line,) = losses.plot(run.losses.keys(), run.losses.values(), label=run.name, linewidth=1)
         if run.evaluations:
@@ -63,12 +77,17 @@ def draw(runs: list[Run], output: Path) -> None:
                 label=f"{run.name}, held out",
             )
         rates.plot(run.rates.keys(), run.rates.values(), color=line.get_color(), linewidth=1)
+        if run.experts:
+            least, most = zip(*run.experts.values(), strict=True)
+            rest[0].fill_between(list(run.experts), least, most, color=line.get_color(), alpha=0.3)
     losses.set_ylabel("loss")
     losses.legend()
     rates.set_ylabel("tokens/s" if any(run.has_tokens for run in runs) else "samples/s")
     rates.set_ylim(bottom=0)
-    rates.set_xlabel("step")
-    for axes in (losses, rates):
+    for axes in rest:
+        axes.set_ylabel("tokens of experts / mean")
+    (losses, rates, *rest)[-1].set_xlabel("step")
+    for axes in (losses, rates, *rest):
         axes.grid(alpha=0.3)
     figure.savefig(output, dpi=120)
 

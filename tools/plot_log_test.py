@@ -44,6 +44,13 @@ class PlotLog(unittest.TestCase):
         self.assertEqual(run.rates, {1: 8})
         self.assertFalse(run.has_tokens)
 
+    def test_experts_are_compared_with_the_mean_of_their_layer(self) -> None:
+        layers = [{"module": "a", "tokens": [1, 3], "dropped": 0}, {"module": "b", "tokens": [0, 0], "dropped": 0}]
+        self.write(step_line(1, 3.0), json.dumps(json.loads(step_line(2, 2.0)) | {"experts": layers}))
+        run = read_run(self.log)
+        self.assertEqual(run.experts, {2: (0.5, 1.5)})
+        draw([run], self.folder / "plot.png")
+
     def test_another_file_is_refused(self) -> None:
         self.write(step_line(1, 3.0), "text")
         with self.assertRaises(SystemExit) as raised:

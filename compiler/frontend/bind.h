@@ -207,6 +207,7 @@ struct BoundPlan {
   std::vector<BoundData> data;
   std::optional<BoundPrecision> precision;
   std::vector<BoundRecompute> recomputes;
+  std::vector<BoundRouting> routings;
   std::optional<BoundOptimizer> optimizer;
   std::optional<BoundClip> clipGradNorm;
   std::optional<BoundNonfinite> nonfinite; ///< none: gradients are not checked

@@ -105,6 +105,19 @@ struct BoundRecompute {
   SourceRange range;
 };
 
+/// Statements about the tokens of experts: the rows for which memory is planned, the most tokens of an expert, and the
+/// rate of the update that balances the bias of the scores.
+enum class RoutingRule { Reserve, Capacity, Bias };
+
+/// `reserve 1.25 on model.layers.*`
+struct BoundRouting {
+  RoutingRule rule = RoutingRule::Reserve;
+  double number = 0;
+  std::vector<BoundPaths> paths; ///< empty: all layers with experts
+  std::string text;              ///< `reserve 1.25`
+  SourceRange range;
+};
+
 enum class OptimizerKind { Sgd, Adam, Adamw };
 
 /// The word of the language for an optimizer: `adamw`.

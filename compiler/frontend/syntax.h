@@ -196,6 +196,7 @@ struct Syntax {
   std::vector<DataStatement> data;
   std::vector<PrecisionStatement> precisions;
   std::vector<RecomputeStatement> recomputes;
+  std::vector<RoutingStatement> routings;
   std::vector<OptimizerStatement> optimizers;
   std::vector<ClipGradNormStatement> clips;
   std::vector<NonfiniteStatement> nonfinites;

@@ -37,6 +37,16 @@ struct RecomputeStatement {
   SourceRange range;
 };
 
+/// `reserve 1.25`, `capacity 1.5 on model.layers.*`, `balance bias 0.001 on model.layers.*`
+struct RoutingStatement {
+  Word keyword;
+  std::optional<Word> subject; ///< of `balance`: `bias`
+  Number number;
+  std::vector<PathPattern> paths; ///< empty: all layers with experts
+  std::string text;               ///< without the paths
+  SourceRange range;
+};
+
 /// `optimizer adamw { lr 3e-4 }`
 struct OptimizerStatement {
   Word name;

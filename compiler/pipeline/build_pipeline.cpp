@@ -48,6 +48,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addNestedPass<func::FuncOp>(createCombineSlices());
     return;
   case Phase::place:
+    manager.addPass(createPlaceRouting());
     manager.addPass(createPlaceInit());
     manager.addPass(createPlaceStyles());
     manager.addPass(createPlaceBorders());
@@ -57,10 +58,12 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
   case Phase::differentiate:
     manager.addPass(createAddEvaluation());
     manager.addPass(createDifferentiate());
+    manager.addPass(createCountTokens());
     manager.addPass(createKeepAttentionResults(KeepAttentionResultsOptions{options.device}));
     manager.addPass(createPlaceMicrobatches());
     manager.addPass(createRecompute());
     manager.addPass(createAddOptimizerStep(AddOptimizerStepOptions{options.gradients}));
+    manager.addPass(createBalanceBias());
     return;
   case Phase::propagate:
     manager.addPass(createPropagateShardings(PropagateShardingsOptions{options.strict}));

@@ -52,6 +52,9 @@ private:
   /// Adds the collectives, operators and times of a program in the timeline.
   void addWork(sched::ProgramOp each);
   void addMemory(sched::MemoryAttr memory);
+  /// Adds the rows of experts that a step has or moves.
+  void addRows(Operation *step, int64_t count);
+  void addExperts(sched::MemoryAttr memory);
   void addEvaluation();
   void addPeak(sched::PeakAttr peak);
 
@@ -62,6 +65,8 @@ private:
   /// By file, line, column, text, communicator and kind, which is also the order of the list.
   std::map<std::tuple<std::string, int64_t, int64_t, std::string, std::string, std::string>, CollectiveTotal>
       statements;
+  ExpertLoad loads[3]; ///< by RowLoad; the peaks are added last
+  bool isReserved = false;
   Report report;
 };
 } // namespace
@@ -204,6 +209,38 @@ void ReportBuilder::addMemory(sched::MemoryAttr memory) {
   report.memory.hostPeak = memory.getHostPeak();
 }
 
+static constexpr RowLoad rowLoads[] = {RowLoad::balanced, RowLoad::reserved, RowLoad::worst};
+
+void ReportBuilder::addRows(Operation *step, int64_t count) {
+  auto start = dyn_cast<sched::StartOp>(step);
+  for (Value result : step->getResults()) {
+    auto type = dyn_cast<sched::ShardedTensorType>(result.getType());
+    if (!type || !type.getRouted() || type.getRouted().getKind() != base::RoutedKind::rows)
+      continue;
+    isReserved |= type.getRouted().getReserve() != nullptr;
+    for (RowLoad load : rowLoads) {
+      int64_t &rows = loads[static_cast<size_t>(load)].rows;
+      rows = std::max(rows, sched::largestRows(type, load));
+    }
+  }
+  if (!start || !start.getCounts())
+    return;
+  int64_t ranks = report.communicators[communicatorIndex.lookup(start.getCommunicator())].ranks;
+  for (RowLoad load : rowLoads)
+    loads[static_cast<size_t>(load)].exchangeBytes += count * exchangeBytes(start, ranks, load);
+}
+
+void ReportBuilder::addExperts(sched::MemoryAttr memory) {
+  // Ranks that have all experts have the same rows in each case.
+  if (memory.getWorst() == 0)
+    return;
+  auto [balanced, reserved, worst] = loads;
+  balanced.peak = memory.getBalanced();
+  reserved.peak = memory.getPeak();
+  worst.peak = memory.getWorst();
+  report.experts = ExpertsReport{balanced, isReserved ? std::optional(reserved) : std::nullopt, worst};
+}
+
 void ReportBuilder::addWork(sched::ProgramOp each) {
   int64_t instances = each.getInstances();
   auto countOf = [&](Operation *step) {
@@ -214,6 +251,8 @@ void ReportBuilder::addWork(sched::ProgramOp each) {
     addCollective(start, countOf(start));
   for (auto compute : each.getBody().getOps<sched::ComputeOp>())
     addCompute(compute, countOf(compute));
+  for (Operation &step : each.getBody().front())
+    addRows(&step, countOf(&step));
   // The times of a program are those of all its instances.
   if (std::optional<sched::TimeAttr> time = each.getTime()) {
     report.time.compute += time->getCompute();
@@ -276,6 +315,8 @@ Report ReportBuilder::build() {
   for (auto each : program->getParentOfType<ModuleOp>().getOps<sched::ProgramOp>())
     if (each != program && each.getRunner() == program)
       addWork(each);
+  if (std::optional<sched::MemoryAttr> memory = program.getMemory())
+    addExperts(*memory);
   for (auto &[key, total] : statements) {
     auto &[file, line, column, text, communicator, kind] = key;
     report.statements.push_back({file, line, column, text, communicator, {kind, total.count, total.bytes}});

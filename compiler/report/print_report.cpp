@@ -152,6 +152,23 @@ static void printMemory(const MemoryReport &memory, raw_ostream &stream) {
   table.print(stream);
 }
 
+/// Nothing if the number of rows is known before a step.
+static void printExperts(const std::optional<ExpertsReport> &experts, raw_ostream &stream) {
+  if (!experts)
+    return;
+  stream << "\nexperts of a rank, by what the tokens choose\n";
+  TextTable table({Align::left, Align::right, Align::right, Align::right});
+  table.addRow({"", "most rows", "exchanged", "peak memory"});
+  auto row = [&](const char *what, const ExpertLoad &load) {
+    table.addRow({what, formatCount(load.rows), formatBytes(load.exchangeBytes), formatBytes(load.peak)});
+  };
+  row("balanced: every expert equally often", experts->balanced);
+  if (experts->reserved)
+    row("reserved: as the plan allows", *experts->reserved);
+  row("worst: the experts of one rank", experts->worst);
+  table.print(stream);
+}
+
 /// "aten.mm.default in model.layers.0"
 static std::string locationText(const std::string &what, const std::string &module) {
   return module.empty() ? what : what + " in " + module;
@@ -273,6 +290,7 @@ void meshplan::printReport(const Report &report, raw_ostream &stream) {
   printCoverage(report, stream);
   printMemory(report.memory, stream);
   printHostMemory(report.memory, stream);
+  printExperts(report.experts, stream);
   printPeak(report.memory.atPeak, stream);
   printTimes(report, stream);
   printTraffic(report, stream);

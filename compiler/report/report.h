@@ -113,6 +113,20 @@ struct MemoryReport {
   std::optional<PeakReport> atPeak = std::nullopt;
 };
 
+/// What a rank has of the tokens of experts in one case.
+struct ExpertLoad {
+  int64_t rows = 0;          ///< of the layer in which a rank has most rows, in one microbatch
+  int64_t exchangeBytes = 0; ///< sent and received by the largest rank, in all exchanges of rows
+  int64_t peak = 0;          ///< of the device memory of the largest rank
+};
+
+/// Layers whose experts are divided: a rank has other numbers of rows in each step.
+struct ExpertsReport {
+  ExpertLoad balanced;                ///< all experts are chosen equally often
+  std::optional<ExpertLoad> reserved; ///< as `reserve` allows; none if no layer has one
+  ExpertLoad worst;                   ///< all tokens choose the experts of one rank
+};
+
 /// An operator of one target, "aten.gru.input", and how often it runs.
 struct RepeatedOperator {
   std::string target;
@@ -162,6 +176,7 @@ struct Report {
   Settings settings;                  ///< none from buildReport
   MachineReport machine;              ///< none from buildReport
   MemoryReport memory;
+  std::optional<ExpertsReport> experts; ///< none if all ranks have all experts
   TimeReport time;
   std::vector<CommunicatorReport> communicators; ///< those of the module, in order
   std::vector<StatementReport> statements;       ///< by file and line

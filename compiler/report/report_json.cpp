@@ -68,6 +68,18 @@ static json::Value toJson(const std::optional<PeakReport> &peak) {
                       {"others", json::Object{{"count", peak->others.count}, {"bytes", peak->others.bytes}}}};
 }
 
+static json::Value toJson(const ExpertLoad &load) {
+  return json::Object{{"rows", load.rows}, {"exchange_bytes", load.exchangeBytes}, {"peak", load.peak}};
+}
+
+static json::Value toJson(const std::optional<ExpertsReport> &experts) {
+  if (!experts)
+    return nullptr;
+  return json::Object{{"balanced", toJson(experts->balanced)},
+                      {"reserved", experts->reserved ? toJson(*experts->reserved) : json::Value(nullptr)},
+                      {"worst", toJson(experts->worst)}};
+}
+
 /// Memory of an evaluation between steps; null without training.
 static json::Value evaluationToJson(BytesRange peak) {
   return peak.largest == 0 ? json::Value(nullptr) : json::Value(json::Object{{"peak", toJson(peak)}});
@@ -174,6 +186,7 @@ json::Value reportToJson(const Report &report) {
                                               {"host_parameters", toJson(report.memory.hostParameters)},
                                               {"host_states", toJson(report.memory.hostStates)},
                                               {"host_peak", report.memory.hostPeak}}},
+                      {"experts", toJson(report.experts)},
                       {"at_peak", toJson(report.memory.atPeak)},
                       {"evaluation", evaluationToJson(report.memory.evaluation)},
                       {"time", timeToJson(report.time)},

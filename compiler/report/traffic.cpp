@@ -18,3 +18,11 @@ int64_t meshplan::trafficBytes(sched::StartOp start, int64_t ranks, Type element
     after += bytesOf(tensor);
   return trafficBytes(base::sentBytes(start.getKind(), before, after, ranks));
 }
+
+int64_t meshplan::exchangeBytes(sched::StartOp start, int64_t ranks, RowLoad load) {
+  int64_t bytes = 0;
+  for (Type type : {start.getInput().getType(), start.getToken().getType().getResult()})
+    bytes += sched::largestBytes(cast<ShardedTensorType>(type), load);
+  // A rank keeps the rows of its own tokens for its own experts.
+  return bytes - bytes / ranks;
+}

@@ -15,6 +15,9 @@ inline int64_t trafficBytes(double sent) { return static_cast<int64_t>(2 * sent)
 /// `element`, the bytes if its tensors had this element type.
 int64_t trafficBytes(sched::StartOp start, int64_t ranks, mlir::Type element = {});
 
+/// The bytes that an exchange of rows of experts sends and receives on the rank with the most rows.
+int64_t exchangeBytes(sched::StartOp start, int64_t ranks, RowLoad load);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_REPORT_TRAFFIC_H

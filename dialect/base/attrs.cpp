@@ -45,11 +45,13 @@ LogicalResult InstanceAttr::verify(EmitError emitError, FlatSymbolRefAttr progra
   return success();
 }
 
-LogicalResult RoutedAttr::verify(EmitError emitError, RoutedKind, int64_t dims, int64_t slots) {
+LogicalResult RoutedAttr::verify(EmitError emitError, RoutedKind, int64_t dims, int64_t slots, FloatAttr reserve) {
   if (dims < 2) // B14
     return emitError() << "a routed value has " << dims << " dims of experts and tokens, must be at least 2";
   if (slots < 1) // B14
     return emitError() << "a token chooses " << slots << " experts, must be at least 1";
+  if (reserve && !isReserve(numberOf(reserve))) // B18
+    return emitError() << "reserve is " << numberOf(reserve) << ", must be a number of at least 1";
   return success();
 }
 
@@ -69,8 +71,10 @@ LogicalResult meshplan::base::verifyRouted(EmitError emitError, RoutedAttr route
   return success();
 }
 
-std::vector<int64_t> meshplan::base::storedShape(RoutedAttr routed, int64_t experts, ArrayRef<int64_t> shard) {
-  return routedShape(routed.getKind() == RoutedKind::counts, routed.getDims(), routed.getSlots(), experts, shard);
+std::vector<int64_t> meshplan::base::storedShape(RoutedAttr routed, int64_t experts, ArrayRef<int64_t> shard,
+                                                 RowLoad load) {
+  RoutedTokens tokens{routed.getDims(), routed.getSlots(), experts, numberOf(routed.getReserve())};
+  return routedShape(routed.getKind() == RoutedKind::counts, tokens, shard, load);
 }
 
 int64_t meshplan::base::instancesIn(ArrayAttr timeline, StringRef program) {

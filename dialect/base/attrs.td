@@ -104,14 +104,17 @@ def Base_RoutedAttr : Base_Attr<"Routed", "routed"> {
     and a token that chose it, and no others: a rank stores one index instead of these dims, with the pairs of its
     experts and tokens, by expert and then by token. A value of `counts` is the number of these pairs for each expert of
     the rank, in host memory. `arrivals` are rows in the order in which an exchange between ranks gives or takes them: by
-    rank, and then as rows. See runtime/schema/routed.h.
+    rank, and then as rows. With `reserve` a rank may have at most this many times as many rows as if all experts were
+    chosen equally often. See runtime/schema/routed.h.
 
     ```mlir
     #base.routed<rows, dims = 3, slots = 2>   // of [experts, samples, positions, features]
+    #base.routed<rows, dims = 3, slots = 2, reserve = 1.25 : f64>
     ```
   }];
-  let parameters = (ins EnumParameter<Base_RoutedKind>:$kind, "int64_t":$dims, "int64_t":$slots);
-  let assemblyFormat = "`<` $kind `,` `dims` `=` $dims `,` `slots` `=` $slots `>`";
+  let parameters = (ins EnumParameter<Base_RoutedKind>:$kind, "int64_t":$dims, "int64_t":$slots,
+                        OptionalParameter<"::mlir::FloatAttr">:$reserve);
+  let assemblyFormat = "`<` $kind `,` `dims` `=` $dims `,` `slots` `=` $slots (`,` `reserve` `=` $reserve^)? `>`";
   let genVerifyDecl = 1;
 }
 

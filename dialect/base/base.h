@@ -14,6 +14,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "runtime/schema/routed.h"
 #include "runtime/schema/weight_pieces.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -35,7 +36,8 @@ llvm::LogicalResult verifyRouted(llvm::function_ref<mlir::InFlightDiagnostic()> 
                                  llvm::ArrayRef<int64_t> shape, bool isFlat);
 
 /// The shape in which a rank stores its shard of a routed value of `experts` experts (routed.h).
-std::vector<int64_t> storedShape(RoutedAttr routed, int64_t experts, llvm::ArrayRef<int64_t> shard);
+std::vector<int64_t> storedShape(RoutedAttr routed, int64_t experts, llvm::ArrayRef<int64_t> shard,
+                                 RowLoad load = RowLoad::balanced);
 
 /// How often a timeline runs the program of this name; 0 without a timeline.
 int64_t instancesIn(mlir::ArrayAttr timeline, llvm::StringRef program);
@@ -53,6 +55,9 @@ template <typename MeshOp> MeshOp meshOf(mlir::Operation *op) {
 
 /// The output of a guarded step that counts the non-finite elements of its gradients (#base.guard).
 inline constexpr llvm::StringLiteral nonfiniteOutput = "nonfinite";
+
+/// The outputs of a step that count the tokens of each expert begin with this.
+inline constexpr llvm::StringLiteral expertTokensOutput = "expert_tokens";
 
 /// The number of a float attribute; 0 without one.
 inline double numberOf(mlir::FloatAttr number) { return number ? number.getValueAsDouble() : 0; }

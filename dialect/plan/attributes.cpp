@@ -82,6 +82,11 @@ static bool isPositiveList(Attribute value) {
   return numbers && !numbers.empty() && llvm::all_of(numbers.asArrayRef(), [](int64_t number) { return number > 0; });
 }
 
+static bool isReserve(Attribute value) {
+  auto number = dyn_cast<FloatAttr>(value);
+  return number && meshplan::isReserve(number.getValueAsDouble());
+}
+
 static bool isFloatType(Attribute value) {
   auto type = dyn_cast<TypeAttr>(value);
   return type && isa<FloatType>(type.getValue());
@@ -116,6 +121,8 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::Host::getNameStr(), rule<attr::Host>(onWeight | onState | onCall))
       .Case(attr::Name::getNameStr(), {onResult, isName})
       .Case(attr::Loss::getNameStr(), rule<attr::Loss>(onResult))
+      .Case(attr::Experts::getNameStr(), {onResult, isListOf<StringAttr>})
+      .Case(attr::Pairs::getNameStr(), {onResult, isPositiveList})
       .Case(attr::GradientOf::getNameStr(), rule<attr::GradientOf>(onResult, onParameter))
       .Case(attr::Updates::getNameStr(), rule<attr::Updates>(onResult, onChanged))
       .Case(attr::Role::getNameStr(), rule<attr::Role>(onFunction))
@@ -128,6 +135,7 @@ static Rule ruleOf(StringRef name) {
       .Case(attr::KeepsAddends::getNameStr(), rule<attr::KeepsAddends>(onCall | onMove))
       .Case(attr::ZeroGradient::getNameStr(), rule<attr::ZeroGradient>(onCall))
       .Case(attr::InEvaluation::getNameStr(), {onCall, isStandIn})
+      .Case(attr::Reserve::getNameStr(), {onCall, isReserve})
       .Case(attr::AutocastOff::getNameStr(), rule<attr::AutocastOff>(onCall))
       .Case(attr::InputOf::getNameStr(), rule<attr::InputOf>(onConstrain))
       .Case(attr::OutputOf::getNameStr(), rule<attr::OutputOf>(onConstrain))

@@ -204,8 +204,8 @@ std::optional<ShardingAttr> arrivalsOf(RankedTensorType rows, ArrayRef<AxisRefAt
   SmallVector<AxisRefAttr> experts(sharding.getDims()[0].getAxes());
   llvm::append_range(experts, axes);
   sharding = sharding.withDim(0, divideDim(rows.getDimSize(0), experts, mesh));
-  return sharding.withRouted(
-      base::RoutedAttr::get(rows.getContext(), base::RoutedKind::arrivals, routed.getDims(), routed.getSlots()));
+  return sharding.withRouted(base::RoutedAttr::get(rows.getContext(), base::RoutedKind::arrivals, routed.getDims(),
+                                                   routed.getSlots(), routed.getReserve()));
 }
 
 bool isInTime(Type type) {

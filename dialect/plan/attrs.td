@@ -79,6 +79,8 @@ def Plan_OptimizerGroupAttr : Plan_Attr<"OptimizerGroup", "optimizer_group"> {
 
 def Plan_NonfiniteActionAttr : EnumAttr<Plan_Dialect, Plan_NonfiniteAction, "nonfinite">;
 
+def Plan_RoutingRuleAttr : EnumAttr<Plan_Dialect, Plan_RoutingRule, "routing_rule">;
+
 def Plan_LossScaleAttr : Plan_Attr<"LossScale", "loss_scale"> {
   let summary = "the number that multiplies the loss, so that gradients fit 16 bits";
   let description = [{

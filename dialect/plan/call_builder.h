@@ -16,6 +16,13 @@ public:
     isBackward = like.getBackward();
   }
 
+  /// A call of the pass of `like`, inserted where `place` points.
+  static CallBuilder at(llvm::StringRef target, plan::CallOp like, const mlir::OpBuilder &place) {
+    CallBuilder made(target, like, place);
+    made.isBackward = like.getBackward();
+    return made;
+  }
+
   /// A call of the backward pass of `like`, inserted where `place` points.
   static CallBuilder backward(llvm::StringRef target, plan::CallOp like, const mlir::OpBuilder &place) {
     CallBuilder made(target, like, place);

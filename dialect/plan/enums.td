@@ -55,6 +55,12 @@ def Plan_NonfiniteAction : I32EnumAttr<"NonfiniteAction", "what follows from gra
   let genSpecializedAttr = 0;
 }
 
+def Plan_RoutingRule : I32EnumAttr<"RoutingRule", "a statement about the tokens of experts", [
+    I32EnumAttrCase<"reserve", 0>, I32EnumAttrCase<"capacity", 1>, I32EnumAttrCase<"bias", 2>]> {
+  let cppNamespace = "::meshplan::plan";
+  let genSpecializedAttr = 0;
+}
+
 def Plan_InitRule : I32EnumAttr<"InitRule", "a rule of torch.nn.init for the width of a distribution", [
     I32EnumAttrCase<"kaiming_uniform", 0>, I32EnumAttrCase<"kaiming_normal", 1>, I32EnumAttrCase<"xavier_uniform", 2>,
     I32EnumAttrCase<"xavier_normal", 3>]> {

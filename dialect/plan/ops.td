@@ -310,6 +310,22 @@ def Plan_RecomputeOp : Plan_Op<"recompute"> {
   let hasVerifier = 1;
 }
 
+def Plan_RoutingOp : Plan_Op<"routing"> {
+  let summary = "a statement about the tokens that a module routes to its experts";
+  let description = [{
+    Placed in the module beside `plan.mesh`, once for each module of the model that a statement matches; the location is
+    the statement. `reserve`: the factor of the balanced rows for which memory is planned. `capacity`: the factor of
+    the balanced tokens of an expert beyond which tokens are dropped. `bias`: the rate of the update that balances the
+    bias of the scores. `plan-place-routing` removes the first two, `plan-count-tokens` the last one.
+
+    ```mlir
+    plan.routing reserve 1.250000e+00 of "model.layers.0.mlp" as "reserve 1.25"
+    ```
+  }];
+  let arguments = (ins Plan_RoutingRuleAttr:$rule, F64Attr:$number, StrAttr:$module, StrAttr:$text);
+  let assemblyFormat = "$rule $number `of` $module `as` $text attr-dict";
+}
+
 def Plan_OptimizerOp : Plan_Op<"optimizer"> {
   let summary = "how parameters are updated by their gradients";
   let description = [{

@@ -57,6 +57,8 @@ def Plan_Dialect : Dialect {
       // Results.
       "::mlir::StringAttr":$name,                 // the name of an output
       "::mlir::UnitAttr":$loss,                   // the output is the loss
+      "::mlir::ArrayAttr":$experts,               // strings: the output counts the tokens of each expert of these modules
+      "::mlir::DenseI64ArrayAttr":$pairs,         // of such an output: pairs of a token and a slot of each module
       "::meshplan::plan::ArgumentRefAttr":$gradient_of, // the parameter that this is the gradient of
       "::meshplan::plan::ArgumentRefAttr":$updates, // the argument whose content this is from the next step on
       // Functions.
@@ -73,6 +75,7 @@ def Plan_Dialect : Dialect {
       "::mlir::UnitAttr":$keeps_addends,          // the result is partial where the operand is
       "::mlir::UnitAttr":$zero_gradient,          // a conversion through which no gradient flows
       "::mlir::Attribute":$in_evaluation,         // what stands for the call in `eval`: #plan.stand_in or #plan.argument
+      "::mlir::FloatAttr":$reserve,               // of a route: the rows for which memory is planned (#base.routed)
       "::mlir::StringAttr":$autocast_off,         // the model switches autocast off here, for this device
       // Statements and collectives.
       "::mlir::StringAttr":$input_of,             // of a plan.constrain: the module whose input it is about

@@ -19,6 +19,15 @@ public:
     operands.push_back(value);
     return *this;
   }
+  StepCall &tensors(llvm::StringRef name, llvm::ArrayRef<mlir::Value> values) {
+    llvm::SmallVector<mlir::Attribute> items;
+    for (mlir::Value value : values) {
+      items.push_back(plan::OperandRefAttr::get(builder.getContext(), operands.size()));
+      operands.push_back(value);
+    }
+    return set(name, builder.getArrayAttr(items));
+  }
+  StepCall &integer(llvm::StringRef name, int64_t value) { return set(name, builder.getI64IntegerAttr(value)); }
   StepCall &number(llvm::StringRef name, double value) { return set(name, builder.getF64FloatAttr(value)); }
   StepCall &flag(llvm::StringRef name, bool value) { return set(name, builder.getBoolAttr(value)); }
   StepCall &text(llvm::StringRef name, llvm::StringRef value) { return set(name, builder.getStringAttr(value)); }

@@ -61,9 +61,9 @@ LogicalResult ShardedTensorType::verify(function_ref<InFlightDiagnostic()> emitE
 LogicalResult MemoryAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t parameters, int64_t constants,
                                  int64_t inputs, int64_t peak, int64_t least, int64_t states, int64_t accumulators,
                                  int64_t hostParameters, int64_t hostStates, int64_t hostPeak, int64_t evaluation,
-                                 int64_t leastEvaluation) {
+                                 int64_t leastEvaluation, int64_t balanced, int64_t worst) {
   for (int64_t bytes : {parameters, constants, inputs, peak, least, states, accumulators, hostParameters, hostStates,
-                        hostPeak, evaluation, leastEvaluation})
+                        hostPeak, evaluation, leastEvaluation, balanced, worst})
     if (bytes < 0) // A7
       return emitError() << "memory of " << bytes << " bytes, must be 0 or more";
   for (auto [largest, smallest] : {std::pair(peak, least), std::pair(evaluation, leastEvaluation)})

@@ -83,9 +83,16 @@ LogicalResult SettingOp::verify() {
 }
 
 LogicalResult OutputOp::verify() {
+  ShardedTensorType type = getValue().getType();
+  size_t modules = getExperts().value_or(ArrayAttr::get(getContext(), {})).size();
+  bool hasCounts = type.getElementType().isInteger(64) && type.getDims().size() == 2 &&
+                   type.getDims().front().getExtent() == static_cast<int64_t>(modules);
+  if (getPairs().value_or(ArrayRef<int64_t>()).size() != modules || (modules > 0 && !hasCounts)) // O29
+    return emitOpError() << "of type " << type << " counts tokens of " << modules << " modules with "
+                         << getPairs().value_or(ArrayRef<int64_t>()).size()
+                         << " numbers of pairs, must be i64 [modules, experts] with one number for each module";
   if (!getLoss())
     return success();
-  ShardedTensorType type = getValue().getType();
   bool isOne = llvm::all_of(type.getDims(), [](DimAttr dim) { return dim.getExtent() == 1; });
   if (!isOne || !isa<FloatType>(type.getElementType())) // O25
     return emitOpError() << "is a loss of type " << type << ", must be one float";
@@ -286,7 +293,7 @@ static LogicalResult verifyExchange(StartOp op, ArrayRef<ShardedTensorType> befo
   using base::RoutedKind;
   auto isPair = [&](RoutedKind first, RoutedKind second) {
     return from && to && from.getKind() == first && to.getKind() == second && from.getDims() == to.getDims() &&
-           from.getSlots() == to.getSlots();
+           from.getSlots() == to.getSlots() && from.getReserve() == to.getReserve();
   };
   if (op.getKind() != CollectiveKind::all_to_all || before.size() != 1 || op.getTarget() ||
       (!isPair(RoutedKind::rows, RoutedKind::arrivals) && !isPair(RoutedKind::arrivals, RoutedKind::rows)))

@@ -122,14 +122,15 @@ static SmallVector<meshplan::AxisRef> flatAxes(ShardedTensorType type) {
   return llvm::map_to_vector(type.getFlatAxes(), toAxisRef);
 }
 
-SmallVector<int64_t> localShape(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {
+SmallVector<int64_t> localShape(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate,
+                                RowLoad load) {
   SmallVector<int64_t> shape = llvm::map_to_vector(type.getDims(), [&](DimAttr dim) {
     if (dim.getAxes().empty())
       return dim.getExtent();
     return meshplan::localExtent(toDimSharding(dim), meshSizes, coordinate);
   });
   if (base::RoutedAttr routed = type.getRouted())
-    return llvm::to_vector(ArrayRef(base::storedShape(routed, type.getDims().front().getExtent(), shape)));
+    return llvm::to_vector(ArrayRef(base::storedShape(routed, type.getDims().front().getExtent(), shape, load)));
   if (!type.getFlatAxes().empty())
     shape = {meshplan::flatRange(product(shape), flatAxes(type), meshSizes, coordinate).size};
   return shape;
@@ -168,18 +169,24 @@ Value targetOf(Operation *step) {
   return cast<CopyOp>(step).getTarget();
 }
 
-int64_t localBytes(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate) {
-  return product(localShape(type, meshSizes, coordinate)) * elementBytes(type.getElementType());
+int64_t localBytes(ShardedTensorType type, ArrayRef<int64_t> meshSizes, ArrayRef<int64_t> coordinate, RowLoad load) {
+  return product(localShape(type, meshSizes, coordinate, load)) * elementBytes(type.getElementType());
 }
 
-int64_t largestBytes(ShardedTensorType type) {
+/// The stored shape of a routed type on the rank with the largest shard.
+static std::vector<int64_t> largestStored(ShardedTensorType type, RowLoad load) {
   // The dims are divided independently, so some rank has the largest shard of each of them.
+  SmallVector<int64_t> shard =
+      llvm::map_to_vector(type.getDims(), [](DimAttr dim) { return meshplan::largestExtent(toDimSharding(dim)); });
+  return base::storedShape(type.getRouted(), type.getDims().front().getExtent(), shard, load);
+}
+
+int64_t largestRows(ShardedTensorType type, RowLoad load) { return largestStored(type, load).front(); }
+
+int64_t largestBytes(ShardedTensorType type, RowLoad load) {
+  if (type.getRouted())
+    return product(largestStored(type, load)) * elementBytes(type.getElementType());
   SmallVector<meshplan::DimSharding> dims = llvm::map_to_vector(type.getDims(), toDimSharding);
-  if (base::RoutedAttr routed = type.getRouted()) {
-    SmallVector<int64_t> shard = llvm::map_to_vector(dims, meshplan::largestExtent);
-    std::vector<int64_t> stored = base::storedShape(routed, type.getDims().front().getExtent(), shard);
-    return product(stored) * elementBytes(type.getElementType());
-  }
   return meshplan::largestShard(dims, flatAxes(type)) * elementBytes(type.getElementType());
 }
 

@@ -182,9 +182,14 @@ def Sched_GradientOp : Sched_Step<"gradient"> {
 
 def Sched_OutputOp : Sched_Step<"output"> {
   let summary = "a tensor that the caller receives";
-  let description = "`loss` marks the one number that the gradients are of.";
-  let arguments = (ins StrAttr:$name, Sched_TensorType:$value, UnitAttr:$loss);
-  let assemblyFormat = "$name $value (`loss` $loss^)? attr-dict `:` type($value)";
+  let description = [{
+    `loss` marks the one number that the gradients are of. With `experts` the output has for each of these modules the
+    numbers of tokens that its experts have computed in the step, i64 [modules, experts]; `pairs` has for each the
+    number of pairs of a token and a slot that its router has chosen experts for.
+  }];
+  let arguments = (ins StrAttr:$name, Sched_TensorType:$value, UnitAttr:$loss, OptionalAttr<StrArrayAttr>:$experts,
+                       OptionalAttr<DenseI64ArrayAttr>:$pairs);
+  let assemblyFormat = "$name $value (`loss` $loss^)? (`experts` $experts^)? (`pairs` $pairs^)? attr-dict `:` type($value)";
   let hasVerifier = 1;
 }
 

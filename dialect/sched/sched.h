@@ -72,13 +72,17 @@ meshplan::DimSharding toDimSharding(DimAttr dim);
 
 /// Extents of the shard of the rank at `coordinate` of the mesh. For a flat tensor, its number of elements.
 llvm::SmallVector<int64_t> localShape(ShardedTensorType type, llvm::ArrayRef<int64_t> meshSizes,
-                                      llvm::ArrayRef<int64_t> coordinate);
+                                      llvm::ArrayRef<int64_t> coordinate, RowLoad load = RowLoad::balanced);
 
 /// Bytes of that shard.
-int64_t localBytes(ShardedTensorType type, llvm::ArrayRef<int64_t> meshSizes, llvm::ArrayRef<int64_t> coordinate);
+int64_t localBytes(ShardedTensorType type, llvm::ArrayRef<int64_t> meshSizes, llvm::ArrayRef<int64_t> coordinate,
+                   RowLoad load = RowLoad::balanced);
+
+/// The rows of a routed type on the rank that has most of them.
+int64_t largestRows(ShardedTensorType type, RowLoad load);
 
 /// Bytes of the largest shard of any rank.
-int64_t largestBytes(ShardedTensorType type);
+int64_t largestBytes(ShardedTensorType type, RowLoad load = RowLoad::balanced);
 
 /// The tensors that a value of a collective consists of: one, or the members of a packed value.
 llvm::SmallVector<ShardedTensorType, 1> tensorsOf(mlir::Type type);

@@ -143,13 +143,13 @@ static std::vector<int64_t> shapeOfDims(const artifact::Value &value, std::span<
 }
 
 std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
-                                  std::span<const int64_t> coordinate) {
+                                  std::span<const int64_t> coordinate, RowLoad load) {
   // A flat value is cut across dims, so its local elements no longer form a box; they are stored in one dim.
   if (isFlat(value))
     return {localRunOf(value, meshSizes, coordinate).size};
   std::vector<int64_t> shape = shapeOfDims(value, meshSizes, coordinate);
-  if (const artifact::Routed *routed = value.routed())
-    return routedShape(!isRows(value), routed->dims(), routed->slots(), value.dims()->Get(0)->extent(), shape);
+  if (value.routed())
+    return routedShape(!isRows(value), routedTokensOf(value), shape, load);
   return shape;
 }
 

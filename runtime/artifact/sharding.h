@@ -10,6 +10,7 @@
 #include "runtime/base/dtype.h"
 #include "runtime/base/status.h"
 #include "runtime/schema/extent.h"
+#include "runtime/schema/routed.h"
 #include "runtime/schema/schedule_generated.h"
 #include "runtime/schema/weight_pieces.h"
 
@@ -68,9 +69,9 @@ int64_t globalElementsOf(const artifact::Value &value);
 int64_t globalBytesOf(const artifact::Value &value);
 
 /// Shape of the tensor of the rank at `coordinate`. A flat value has one dim: the number of its elements. The first
-/// dim of rows that are routed to experts is the balanced number of rows (routed.h), unless the rank has all experts.
+/// dim of rows that are routed to experts is a number of rows by `load`, unless the rank has all experts.
 std::vector<int64_t> localShapeOf(const artifact::Value &value, std::span<const int64_t> meshSizes,
-                                  std::span<const int64_t> coordinate);
+                                  std::span<const int64_t> coordinate, RowLoad load = RowLoad::balanced);
 
 /// For each dim, the ranges of the global tensor that it leaves to the rank at `coordinate`. The rank holds all of
 /// these elements, or a run of them if the value is flat (localRunOf).
@@ -82,6 +83,12 @@ inline bool isFlat(const artifact::Value &value) { return value.flat_axes() && v
 /// True if the number of elements of the rank's tensor follows from the choices of a router.
 inline bool isRows(const artifact::Value &value) {
   return value.routed() && value.routed()->kind() != artifact::RoutedKind::counts;
+}
+
+/// Of a routed value.
+inline RoutedTokens routedTokensOf(const artifact::Value &value) {
+  const artifact::Routed &routed = *value.routed();
+  return {routed.dims(), routed.slots(), value.dims()->Get(0)->extent(), routed.reserve()};
 }
 
 /// True if the value has the elements of others (Value.members).

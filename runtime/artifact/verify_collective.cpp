@@ -146,7 +146,8 @@ Status verifyExchange(const artifact::Start &start, const artifact::Value &input
     return corrupted("an exchange of rows with a dim or a target");
   const artifact::Value &rows = goes ? input : output, &arrivals = goes ? output : input;
   if (rows.dtype() != arrivals.dtype() || globalShapeOf(rows) != globalShapeOf(arrivals) ||
-      rows.routed()->dims() != arrivals.routed()->dims() || rows.routed()->slots() != arrivals.routed()->slots())
+      rows.routed()->dims() != arrivals.routed()->dims() || rows.routed()->slots() != arrivals.routed()->slots() ||
+      rows.routed()->reserve() != arrivals.routed()->reserve())
     return corrupted("an exchange changes the tensor");
   if (DimSharding experts = dimShardingOf(*rows.dims()->Get(0)); !experts.parts.empty() || experts.repeat != 1)
     return corrupted("an exchange of rows whose experts have parts or are shared");

@@ -256,6 +256,17 @@ Status verifyGuard(const artifact::Program &program) {
   return isOne ? Status() : corrupted("guard: output '", guard->output()->string_view(), "' is not one i64");
 }
 
+/// An output that counts tokens has a row for each module.
+Status verifyExperts(const artifact::Program &program, const artifact::Port &port) {
+  size_t modules = port.experts() ? port.experts()->size() : 0, pairs = port.pairs() ? port.pairs()->size() : 0;
+  if (modules != pairs)
+    return corrupted(modules, " modules with experts, but ", pairs, " numbers of pairs");
+  const artifact::Value &value = *program.values()->Get(port.value());
+  bool isCounts = value.dtype() == artifact::DType::i64 && value.dims()->size() == 2 &&
+                  value.dims()->Get(0)->extent() == static_cast<int64_t>(modules);
+  return modules == 0 || isCounts ? Status() : corrupted("numbers of tokens that are not i64 [modules, experts]");
+}
+
 Status verifyMemory(const artifact::Memory *memory) {
   if (memory && (memory->parameters() < 0 || memory->constants() < 0 || memory->inputs() < 0 || memory->peak() < 0 ||
                  memory->states() < 0 || memory->accumulators() < 0 || memory->host_parameters() < 0 ||
@@ -309,6 +320,7 @@ Status verifyProgram(const artifact::Schedule &schedule, const artifact::Program
     MESHPLAN_RETURN_IF_ERROR(verifyIndex("value", port->value(), program.values()));
     if (program.values()->Get(port->value())->routed())
       return corrupted("value ", port->value(), " is routed to experts: it has no tensor outside of its rank");
+    MESHPLAN_RETURN_IF_ERROR(verifyExperts(program, *port));
     return verifyWhole(program, port->value());
   }));
   std::set<std::string_view> states, settings;

@@ -167,6 +167,8 @@ static Status verifyRouted(const artifact::Value &value) {
     return corrupted(dims, " dims of experts and tokens of a value of rank ", rank);
   if (int64_t experts = value.dims()->Get(0)->extent(); routed->slots() < 1 || routed->slots() > experts)
     return corrupted("a token chooses ", routed->slots(), " of ", experts, " experts");
+  if (routed->reserve() != 0 && !isReserve(routed->reserve()))
+    return corrupted("a reserve of ", routed->reserve(), ", must be at least 1");
   if (isFlat(value) || value.host())
     return corrupted("a routed value that is ", isFlat(value) ? "flat" : "copied to host memory");
   return Status();

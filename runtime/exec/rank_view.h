@@ -27,6 +27,11 @@ public:
   DType dtype(int index) const { return meshplan::dtypeOf(value(index).dtype()); }
   bool isOnHost(int index) const { return value(index).host(); }
 
+  /// The rows of a routed value for which the plan reserves memory.
+  int64_t reservedRows(int index) const {
+    return localShapeOf(value(index), meshSizes, coordinate, RowLoad::reserved).front();
+  }
+
   /// The shape of the rank's tensor.
   std::vector<int64_t> shape(int index) const { return localShapeOf(value(index), meshSizes, coordinate); }
 

@@ -15,7 +15,9 @@
 //
 // A rank with all experts stores exactly `slots` rows for each of its tokens.
 // How many rows a rank with some of the experts stores is known only when the
-// program runs; plans assume that every expert is chosen equally often.
+// program runs. Times assume that every expert is chosen equally often; memory
+// is planned for this, or for a multiple of it that the plan reserves and that
+// a run may not exceed.
 //
 // Header only, standard library only, no state.
 //
@@ -24,7 +26,9 @@
 #ifndef MESHPLAN_RUNTIME_SCHEMA_ROUTED_H
 #define MESHPLAN_RUNTIME_SCHEMA_ROUTED_H
 
+#include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -40,18 +44,48 @@ inline int64_t balancedRows(int64_t experts, int64_t allExperts, int64_t tokens,
   return perExpert * experts + (rest * experts + allExperts - 1) / allExperts;
 }
 
+/// How often the experts of a rank are chosen.
+enum class RowLoad {
+  balanced, ///< as often as all others
+  reserved, ///< as often as the plan reserves memory for; balanced where it reserves none
+  worst,    ///< by each token of the rank, in as many slots as possible
+};
+
+/// A reserve is a factor of the balanced rows.
+inline bool isReserve(double factor) { return std::isfinite(factor) && factor >= 1; }
+
+/// What is known of a routed value besides its shape.
+struct RoutedTokens {
+  int64_t dims = 2;       ///< of experts and tokens
+  int64_t slots = 1;      ///< experts that a token chooses
+  int64_t allExperts = 1; ///< of all ranks
+  double reserve = 0;     ///< 0: none
+};
+
+/// The number of rows of a rank with `experts` experts and `tokens` tokens.
+inline int64_t rowsOf(const RoutedTokens &routed, int64_t experts, int64_t tokens, RowLoad load) {
+  int64_t balanced = balancedRows(experts, routed.allExperts, tokens, routed.slots);
+  int64_t worst = tokens * std::min(routed.slots, experts);
+  if (load == RowLoad::worst)
+    return worst;
+  if (load == RowLoad::balanced || routed.reserve == 0)
+    return balanced;
+  double reserved = std::ceil(routed.reserve * static_cast<double>(balanced));
+  return reserved < static_cast<double>(worst) ? static_cast<int64_t>(reserved) : worst;
+}
+
 /// The shape in which a rank stores its shard of a routed value. `shard`: the extents of the shard; the first `dims` of
-/// them are its experts and the dims of its tokens. The number of rows is the balanced one.
-inline std::vector<int64_t> routedShape(bool isCounts, int64_t dims, int64_t slots, int64_t allExperts,
-                                        std::span<const int64_t> shard) {
-  assert(dims >= 2 && dims <= static_cast<int64_t>(shard.size()));
+/// them are its experts and the dims of its tokens.
+inline std::vector<int64_t> routedShape(bool isCounts, const RoutedTokens &routed, std::span<const int64_t> shard,
+                                        RowLoad load = RowLoad::balanced) {
+  assert(routed.dims >= 2 && routed.dims <= static_cast<int64_t>(shard.size()));
   if (isCounts)
     return {shard[0]};
   int64_t tokens = 1;
-  for (int64_t extent : shard.subspan(1, dims - 1))
+  for (int64_t extent : shard.subspan(1, routed.dims - 1))
     tokens *= extent;
-  std::vector<int64_t> shape{balancedRows(shard[0], allExperts, tokens, slots)};
-  shape.insert(shape.end(), shard.begin() + dims, shard.end());
+  std::vector<int64_t> shape{rowsOf(routed, shard[0], tokens, load)};
+  shape.insert(shape.end(), shard.begin() + routed.dims, shard.end());
   return shape;
 }
 

@@ -72,6 +72,12 @@ public:
     summary.add("memory/peak_bytes", static_cast<double>(report.peakBytes));
     for (const auto &[name, rate] : report.rates)
       summary.add("train/" + name, rate);
+    for (const ExpertReport &layer : report.experts) {
+      auto [least, most] = layer.extremes();
+      summary.add("experts_least/" + layer.module, least);
+      summary.add("experts_most/" + layer.module, most);
+      summary.add("experts_dropped/" + layer.module, layer.droppedPart());
+    }
     if (report.gradientNorm)
       summary.add("train/gradient_norm", *report.gradientNorm);
     if (report.lossScale)

@@ -28,24 +28,33 @@ Json numberOf(std::optional<double> number) { return number ? numberOf(*number) 
 
 double unixTime() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
+Json jsonOf(const ExpertReport &layer) {
+  return {{"module", layer.module}, {"tokens", layer.tokens}, {"dropped", layer.dropped}};
+}
+
 Json jsonOf(const StepReport &report) {
-  Json rates = Json::object();
+  Json rates = Json::object(), experts = Json::array();
   for (const auto &[name, rate] : report.rates)
     rates[name] = numberOf(rate);
-  return {{"kind", "step"},
-          {"step", report.step},
-          {"loss", numberOf(report.loss)},
-          {"gradient_norm", numberOf(report.gradientNorm)},
-          {"learning_rates", rates},
-          {"loss_scale", numberOf(report.lossScale)},
-          {"nonfinite", report.nonfinite},
-          {"samples", report.samples},
-          {"tokens", report.tokens},
-          {"seconds", report.seconds},
-          {"data_seconds", report.dataSeconds},
-          {"exposed_seconds", numberOf(report.exposedSeconds)},
-          {"checkpoint_seconds", report.checkpointSeconds},
-          {"peak_bytes", report.peakBytes}};
+  for (const ExpertReport &layer : report.experts)
+    experts.push_back(jsonOf(layer));
+  Json line{{"kind", "step"},
+            {"step", report.step},
+            {"loss", numberOf(report.loss)},
+            {"gradient_norm", numberOf(report.gradientNorm)},
+            {"learning_rates", rates},
+            {"loss_scale", numberOf(report.lossScale)},
+            {"nonfinite", report.nonfinite},
+            {"samples", report.samples},
+            {"tokens", report.tokens},
+            {"seconds", report.seconds},
+            {"data_seconds", report.dataSeconds},
+            {"exposed_seconds", numberOf(report.exposedSeconds)},
+            {"checkpoint_seconds", report.checkpointSeconds},
+            {"peak_bytes", report.peakBytes}};
+  if (!experts.empty())
+    line["experts"] = experts;
+  return line;
 }
 
 class JsonLog final : public ReportSink {

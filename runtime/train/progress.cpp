@@ -56,6 +56,23 @@ std::string meshplan::evaluationText(const EvaluationReport &report) {
                      durationText(report.seconds), report.reason.empty() ? "" : "; ", report.reason);
 }
 
+/// "  experts 0.42 to 1.87": tokens of the least and of the most chosen expert of any layer, relative to the mean of
+/// its layer; with "dropped 1.3 %" of all pairs of a token and an expert, if there are any.
+static std::string expertsText(const std::vector<ExpertReport> &layers) {
+  if (layers.empty())
+    return "";
+  auto [least, most] = layers.front().extremes();
+  double dropped = 0;
+  for (const ExpertReport &layer : layers) {
+    auto [low, high] = layer.extremes();
+    least = std::min(least, low);
+    most = std::max(most, high);
+    dropped += layer.droppedPart() / static_cast<double>(layers.size());
+  }
+  return fmt::format("  experts {:.2f} to {:.2f}", least, most) +
+         (dropped > 0 ? fmt::format("  dropped {:.2g} %", 100 * dropped) : "");
+}
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -113,6 +130,7 @@ private:
       line += fmt::format("  norm {:.3g}", *report.gradientNorm);
     if (report.nonfinite > 0)
       line += fmt::format("  skipped: {} elements of the gradients are not finite", report.nonfinite);
+    line += expertsText(report.experts);
     bool hasTokens = report.tokens > 0;
     // Tokens where the data has them, since samples of different lengths are not comparable.
     line += "  " + rateText(static_cast<double>(hasTokens ? report.tokens : report.samples) / report.seconds) +

@@ -18,6 +18,18 @@
 
 namespace meshplan {
 
+/// The tokens of one layer of experts in one step, over all ranks and microbatches.
+struct ExpertReport {
+  std::string module;          ///< "model.layers.0.mlp.experts"
+  std::vector<int64_t> tokens; ///< of each expert
+  int64_t dropped = 0;         ///< pairs of a token and an expert that `capacity` has dropped
+
+  /// The tokens of the least and of the most chosen expert, relative to the mean over the experts; 1 if there are none.
+  std::pair<double, double> extremes() const;
+  /// The part of all pairs that is dropped.
+  double droppedPart() const;
+};
+
 /// One step. Seconds and bytes are the maximum over the ranks.
 struct StepReport {
   int64_t step = 0, lastStep = 0; ///< counted from 1, over all runs of the training
@@ -30,6 +42,7 @@ struct StepReport {
   std::optional<double> exposedSeconds; ///< of these, exposed communication; nullopt: the host does not wait
   double checkpointSeconds = 0;         ///< of these, for checkpoints
   int64_t peakBytes = 0;                ///< peak memory since the run began
+  std::vector<ExpertReport> experts;    ///< in program order; empty without layers of experts
   int64_t nonfinite = 0;                ///< non-finite elements of gradients; if any, nothing was changed
 };
 

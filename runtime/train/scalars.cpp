@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 using namespace meshplan;
 
@@ -23,6 +24,24 @@ Expected<double> meshplan::scalarOutput(const Walk &walk, std::string_view name)
   double number = 0;
   convertFloats(onTheHost.data(), own.dtype(), reinterpret_cast<std::byte *>(&number), DType::f64, 1);
   return number;
+}
+
+Expected<std::vector<ExpertReport>> meshplan::expertsOf(const Walk &walk) {
+  std::vector<ExpertReport> layers;
+  for (const artifact::Port &port : elementsOf(walk.view().program().outputs())) {
+    if (!port.experts() || port.experts()->size() == 0)
+      continue;
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(walk.valueOf(port.value())));
+    MESHPLAN_ASSIGN_OR_RETURN(Tensor rowMajor, contiguous(host));
+    auto *numbers = reinterpret_cast<const int64_t *>(rowMajor.data());
+    int64_t experts = rowMajor.shape()[1];
+    for (flatbuffers::uoffset_t row = 0; row < port.experts()->size(); ++row, numbers += experts) {
+      int64_t computed = std::accumulate(numbers, numbers + experts, int64_t(0));
+      layers.push_back(
+          {port.experts()->Get(row)->str(), {numbers, numbers + experts}, port.pairs()->Get(row) - computed});
+    }
+  }
+  return layers;
 }
 
 Expected<int64_t> meshplan::samplesOf(const artifact::Program &program) {

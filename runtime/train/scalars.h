@@ -4,12 +4,16 @@
 #define MESHPLAN_RUNTIME_TRAIN_SCALARS_H
 
 #include "runtime/exec/program_runner.h"
+#include "runtime/train/report.h"
 
 namespace meshplan {
 
 /// The value of a one-element output after a run. `notFound` if the program has no such output; `invalid` if it has
 /// more elements or is not a float.
 Expected<double> scalarOutput(const Walk &walk, std::string_view name);
+
+/// The tokens of each layer of experts after a run of a step.
+Expected<std::vector<ExpertReport>> expertsOf(const Walk &walk);
 
 /// The number of samples of a step: the first extent of each input. `invalid`, with both inputs, if they differ, and if
 /// no input has dims.

@@ -103,6 +103,7 @@ Status Trainer::takeNumbers(StepReport &report) {
   MESHPLAN_ASSIGN_OR_RETURN(report.loss, scalarOutput(program.walk(), name));
   MESHPLAN_ASSIGN_OR_RETURN(report.gradientNorm, norm.value(report.lossScale));
   report.nonfinite = program.outcome().nonfinite;
+  MESHPLAN_ASSIGN_OR_RETURN(report.experts, expertsOf(program.walk()));
   // Explained here, while the batch that caused it is still known.
   if (!std::isfinite(report.loss))
     MESHPLAN_RETURN_IF_ERROR(explainNonfinite(name, report.loss));

@@ -96,12 +96,12 @@ void SubjectList::addOutputs() {
         return true;
     return false;
   };
-  // The count of a guarded step is not a result of the model.
+  // Neither the count of a guarded step nor the tokens of experts are results of the model.
   auto isOfGuard = [&](const artifact::Port &output) {
     return program.guard() && output.name()->string_view() == program.guard()->output()->string_view();
   };
   for (const artifact::Port &output : elementsOf(program.outputs()))
-    if (!isGradient(output.value()) && !isOfGuard(output))
+    if (!isGradient(output.value()) && !isOfGuard(output) && !output.experts())
       add(SubjectKind::output, output.name()->str(), output.value());
 }
 

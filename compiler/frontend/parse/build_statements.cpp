@@ -140,6 +140,19 @@ bool forwardStatement(const SyntaxContext &context, Parser::StatementContext &ru
   return true;
 }
 
+void routing(const SyntaxContext &context, Parser::RoutingStatementContext &rule, Syntax &syntax) {
+  RoutingStatement statement;
+  statement.keyword = {rule.start->getText(), context.range(*rule.start)};
+  if (auto *subject = rule.word())
+    statement.subject = word(context, *subject);
+  statement.number = number(context, *rule.number());
+  if (auto *named = rule.paths())
+    statement.paths = paths(context, *named);
+  statement.text = context.text(*rule.start, *rule.number()->stop);
+  statement.range = context.range(rule);
+  syntax.routings.push_back(std::move(statement));
+}
+
 /// Builds a statement about training, or a reserved one.
 void trainingStatement(const SyntaxContext &context, Parser::StatementContext &rule, Syntax &syntax) {
   if (auto *statement = rule.dataStatement())
@@ -149,6 +162,8 @@ void trainingStatement(const SyntaxContext &context, Parser::StatementContext &r
   else if (auto *statement = rule.recomputeStatement())
     syntax.recomputes.push_back(
         {paths(context, *statement->paths()), words(context, statement->word()), context.range(*statement)});
+  else if (auto *statement = rule.routingStatement())
+    routing(context, *statement, syntax);
   else if (auto *statement = rule.optimizerStatement())
     optimizer(context, *statement, syntax);
   else if (auto *statement = rule.clipStatement())

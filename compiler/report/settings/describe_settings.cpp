@@ -28,6 +28,7 @@ private:
   void addUse(size_t parameter);
   void addPrecision(const BoundPrecision &precision);
   void addRecompute(const BoundRecompute &recompute);
+  void addRouting(const BoundRouting &routing);
   void addData(const BoundData &data);
   void addInit(const BoundInit &init);
 
@@ -160,6 +161,16 @@ void SettingsDescriber::addRecompute(const BoundRecompute &recompute) {
           {"recompute", value, locationOf(paths.range), {Setting::Of::module, model.modules[module].path}});
 }
 
+void SettingsDescriber::addRouting(const BoundRouting &routing) {
+  static constexpr StringRef names[] = {"reserve", "capacity", "balance bias"};
+  std::string name = names[static_cast<size_t>(routing.rule)].str(), value = numberText(routing.number);
+  if (routing.paths.empty())
+    add(name, value, locationOf(routing.range));
+  for (const BoundPaths &paths : routing.paths)
+    for (size_t module : paths.modules)
+      settings.all.push_back({name, value, locationOf(paths.range), {Setting::Of::module, model.modules[module].path}});
+}
+
 /// `parameters, optimizer`
 static std::string kindsText(bool ofParameters, bool ofGradients, bool ofOptimizer) {
   std::vector<StringRef> kinds;
@@ -275,6 +286,8 @@ Settings SettingsDescriber::run() {
     addPrecision(*plan.precision);
   for (const BoundRecompute &recompute : plan.recomputes)
     addRecompute(recompute);
+  for (const BoundRouting &routing : plan.routings)
+    addRouting(routing);
   for (const BoundData &data : plan.data)
     addData(data);
   if (plan.init)

@@ -3,15 +3,17 @@
 #include "compiler/sharding/dataflow/routed_values.h"
 #include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/sharding/op_record.h"
+#include "dialect/plan/attributes.h"
 
 using namespace mlir;
 using namespace meshplan;
 
 bool meshplan::isRoutingCall(StringRef target) {
-  return llvm::is_contained({"meshplan.route", "meshplan.dispatch", "meshplan.dispatch_gates", "meshplan.combine",
-                             "meshplan.collect_gates", "meshplan.grouped_linear", "meshplan.grouped_linear_f32",
-                             "meshplan.grouped_bias", "meshplan.grouped_linear_weight_gradient",
-                             "meshplan.grouped_linear_weight_gradient_f32", "meshplan.grouped_bias_gradient"},
+  return llvm::is_contained({"meshplan.route", "meshplan.expert_tokens", "meshplan.dispatch", "meshplan.dispatch_gates",
+                             "meshplan.combine", "meshplan.collect_gates", "meshplan.grouped_linear",
+                             "meshplan.grouped_linear_f32", "meshplan.grouped_bias",
+                             "meshplan.grouped_linear_weight_gradient", "meshplan.grouped_linear_weight_gradient_f32",
+                             "meshplan.grouped_bias_gradient"},
                             target);
 }
 
@@ -41,7 +43,9 @@ void RoutedValues::visit(plan::CallOp call) {
   if (call.getTarget() == "meshplan.route") {
     auto attr = [&](base::RoutedKind kind) {
       Value indices = call.getOperand(0);
-      return base::RoutedAttr::get(call.getContext(), kind, rankOf(call.getResult(0)), shapeOf(indices).back());
+      FloatAttr reserve = kind == base::RoutedKind::rows ? plan::opAttr<plan::attr::Reserve>(call) : FloatAttr();
+      return base::RoutedAttr::get(call.getContext(), kind, rankOf(call.getResult(0)), shapeOf(indices).back(),
+                                   reserve);
     };
     known[call.getResult(0)] = attr(base::RoutedKind::rows);
     known[call.getResult(1)] = attr(base::RoutedKind::counts);

@@ -100,6 +100,8 @@ void ProgramDescriber::describeValue(int32_t index) {
   if (const artifact::Routed *routed = value.routed())
     stream << " routed " << artifact::EnumNameRoutedKind(routed->kind()) << " by " << routed->dims() << " dims, "
            << routed->slots() << " slots";
+  if (value.routed() && value.routed()->reserve() > 0)
+    stream << ", reserve " << value.routed()->reserve();
   if (value.host())
     stream << " on the host";
 }
@@ -405,7 +407,11 @@ void ProgramDescriber::describe() {
   forEach(program.instructions(), [&](const artifact::Instruction *instruction) { describeInstruction(*instruction); });
   forEach(program.outputs(), [&](const artifact::Port *output) {
     bool isLoss = textOf(output->name()) == textOf(program.loss());
-    stream << "  output v" << output->value() << " '" << textOf(output->name()) << (isLoss ? "' loss\n" : "'\n");
+    stream << "  output v" << output->value() << " '" << textOf(output->name()) << (isLoss ? "' loss" : "'");
+    for (size_t index = 0; output->experts() && index < output->experts()->size(); ++index)
+      stream << (index == 0 ? " experts of '" : ", '") << textOf(output->experts()->Get(index)) << "' ("
+             << output->pairs()->Get(index) << " pairs)";
+    stream << '\n';
   });
   forEach(program.updates(), [&](const artifact::Update *update) {
     stream << "  update v" << update->target() << " to v" << update->value() << '\n';

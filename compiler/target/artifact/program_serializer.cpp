@@ -115,6 +115,7 @@ LogicalResult ProgramSerializer::addValue(Value value) {
     entry->routed->kind = toArtifact(routed.getKind());
     entry->routed->dims = routed.getDims();
     entry->routed->slots = routed.getSlots();
+    entry->routed->reserve = base::numberOf(routed.getReserve());
   }
   numbers[value] = program->values.size();
   program->values.push_back(std::move(entry));
@@ -209,6 +210,10 @@ void ProgramSerializer::addInput(sched::InputOp input) {
 
 void ProgramSerializer::addOutput(sched::OutputOp output) {
   program->outputs.push_back(toPort(output.getName(), numbers.lookup(output.getValue())));
+  if (std::optional<ArrayAttr> experts = output.getExperts())
+    for (auto module : experts->getAsRange<StringAttr>())
+      program->outputs.back()->experts.push_back(module.str());
+  llvm::append_range(program->outputs.back()->pairs, output.getPairs().value_or(ArrayRef<int64_t>()));
   if (output.getLoss())
     program->loss = output.getName().str();
 }

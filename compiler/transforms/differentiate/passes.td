@@ -83,6 +83,26 @@ def KeepAttentionResults : Pass<"plan-keep-attention-results", "::mlir::ModuleOp
   ];
 }
 
+def CountTokens : Pass<"plan-count-tokens", "::mlir::ModuleOp"> {
+  let summary = "output the number of tokens of each expert of a step";
+  let description = [{
+    For each `meshplan.route` of the forward pass of the step, adds the number of tokens of each expert, summed over all
+    tokens of the batch. Layers with equally many experts have one output, so that one collective sums the numbers of
+    all of them: i64 [modules, experts], with the modules in `plan.experts` and the pairs of a token and a slot of each in
+    `plan.pairs`. It is replicated: any rank can log it.
+
+    ```mlir
+    %table, %counts = plan.call "meshplan.route"(%indices) {...} in "layers.0.mlp"
+    // adds
+    %0 = plan.call "meshplan.expert_tokens"(%counts, %table) in "layers.0.mlp" : ... -> tensor<8xi64>
+    %1 = plan.call "aten.stack.default"(%0) {dim = 0}
+    return ..., %1    // {plan.name = "expert_tokens", plan.experts = ["layers.0.mlp"], plan.pairs = array<i64: 128>}
+    ```
+
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def PlaceMicrobatches : Pass<"plan-place-microbatches", "::mlir::ModuleOp"> {
   let summary = "divide the batch over time, an axis of the mesh";
   let description = [{
@@ -155,6 +175,27 @@ def Recompute : Pass<"plan-recompute", "::mlir::ModuleOp"> {
     ...
     %3 = plan.call "aten.relu.default"(%0) ... in "mlp" backward
     %4 = plan.call "meshplan.weight_gradient"(%g, %3) ... in "mlp" backward
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
+def BalanceBias : Pass<"plan-balance-bias", "::mlir::ModuleOp"> {
+  let summary = "update the bias of routers by the tokens of their experts";
+  let description = [{
+    For each layer of experts in the module of a `plan.routing bias`, the step updates the buffer that is added to the
+    scores: b += rate * sign(mean - tokens), with the tokens of each expert in the whole batch. The router of a step reads
+    the bias of the step before. A step that non-finite gradients skip changes no bias. Runs after `plan-count-tokens`,
+    and after the optimizer, whose count of non-finite elements it reads.
+
+    ```mlir
+    plan.routing bias 0.001 of "layers.0.mlp" as "balance bias 0.001"
+    func.func @step(..., %bias: tensor<8xf32>) {
+      ...
+      %0 = plan.call "aten.select.int"(%expert_tokens) {dim = 0, index = 0}
+      %1 = plan.call "meshplan.balanced_bias"(%bias, %0) {rate = 0.001}
+      %2 = plan.call "meshplan.assign"(%bias, %1)
+      return ..., %2   // {plan.updates = %bias}
     ```
   }];
   let dependentDialects = ["::meshplan::plan::PlanDialect"];

@@ -245,6 +245,16 @@ LogicalResult MeanPlacer::addUp(OpOperand &output) {
     match.getGradientMutable().assign(leave(match.getGradient(), builder));
     return success();
   }
+  if (auto pairs = resultAttr<attr::Pairs>(step, number)) {
+    // Numbers of tokens are those of the whole batch.
+    SmallVector<int64_t> ofBatch(pairs.asArrayRef());
+    for (int64_t &each : ofBatch)
+      each *= statement.getCount();
+    setResultAttr<attr::Pairs>(step, number, DenseI64ArrayAttr::get(step.getContext(), ofBatch));
+    OpBuilder builder(output.getOwner());
+    output.set(leave(output.get(), builder));
+    return success();
+  }
   auto type = cast<RankedTensorType>(output.get().getType());
   if (!isa<FloatType>(type.getElementType())) {
     auto name = resultAttr<attr::Name>(step, number);

@@ -46,6 +46,8 @@ void StatementBuilder::build() {
     buildOutput(output);
   if (bound.loss)
     buildLossUnit(*bound.loss);
+  for (const BoundRouting &routing : bound.routings)
+    buildRouting(routing);
   // Without training, precision still sets the types in which the model computes.
   if (bound.loss && bound.optimizer)
     buildTraining();

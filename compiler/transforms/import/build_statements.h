@@ -41,6 +41,7 @@ private:
   base::RateScheduleAttr scheduleOf(const LrSchedule &schedule) const;
   plan::LossScaleAttr scaleOf(const BoundLossScale &scale) const;
   void buildTraining();
+  void buildRouting(const BoundRouting &routing);
   void buildRecompute(const BoundRecompute &recompute);
   void buildData(const BoundData &data);
   void buildPrecision(const BoundPrecision &precision);

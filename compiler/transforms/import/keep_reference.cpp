@@ -47,6 +47,9 @@ struct KeepReferencePass : meshplan::impl::KeepReferenceBase<KeepReferencePass> 
     auto forward = plan::programOf(getOperation(), base::ProgramRole::forward);
     if (!forward)
       return;
+    for (auto statement : getOperation().getOps<plan::RoutingOp>())
+      if (statement.getRule() == plan::RoutingRule::capacity)
+        return refuseCapacity(statement);
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
     auto own = ModuleOp::create(builder, forward.getLoc(), StringRef("reference"));
     func::FuncOp reference = forward.clone();
@@ -59,6 +62,15 @@ struct KeepReferencePass : meshplan::impl::KeepReferenceBase<KeepReferencePass> 
       plan::setResultAttr<plan::attr::Loss>(reference, statement.getOutput(), builder.getUnitAttr());
     reference.walk(reshape);
     eraseUnread(reference.getBody().front());
+  }
+
+  void refuseCapacity(plan::RoutingOp statement) {
+    auto diagnostic = statement.emitError() << "'" << statement.getText()
+                                            << "' drops tokens, and the reference runs the operators of the model, "
+                                               "which drop none: they cannot be compared";
+    diagnostic.attachNote(statement.getLoc())
+        << "help: compile without '--reference', or verify the plan without this statement";
+    signalPassFailure();
   }
 };
 

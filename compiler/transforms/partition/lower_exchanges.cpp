@@ -162,9 +162,9 @@ Value ExchangeLowering::lowerRows(ReshardOp reshard, ArrayRef<AxisRefAttr> axes,
   // The experts of a rank are those of the side on which each rank has all rows of its experts.
   auto away = typeOf(goes ? reshard.getResult() : input);
   base::RoutedAttr routed = getSharding(away).getRouted();
-  auto arrivals =
-      withSharding(away, getSharding(away).withRouted(base::RoutedAttr::get(
-                             builder.getContext(), base::RoutedKind::arrivals, routed.getDims(), routed.getSlots())));
+  auto arrivals = withSharding(away, getSharding(away).withRouted(base::RoutedAttr::get(
+                                         builder.getContext(), base::RoutedKind::arrivals, routed.getDims(),
+                                         routed.getSlots(), routed.getReserve())));
   ArrayAttr axesAttr = builder.getArrayAttr(SmallVector<Attribute>(axes.begin(), axes.end()));
   auto order = [&](StringRef target, StringRef name, Value rows, Type result) -> Value {
     return makeCall(builder, maker, target, result, {{name, rows}, {"counts", numbers}}, rangeOfExperts(builder, 1))

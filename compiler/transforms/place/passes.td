@@ -33,6 +33,25 @@ def PlaceStyles : Pass<"plan-place-styles", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def PlaceRouting : Pass<"plan-place-routing", "::mlir::ModuleOp"> {
+  let summary = "apply the statements about tokens of experts to the layers that they name";
+  let description = [{
+    A `plan.routing` is about each layer of experts (`meshplan.route`) in its module. `reserve` becomes the attribute
+    `plan.reserve` of the route. For `capacity` the route gets only the choices that an expert takes, which
+    `meshplan.drop_choices` finds. Both statements are removed. `bias` stays for `plan-balance-bias`; that the scores have a
+    bias is checked here.
+
+    ```mlir
+    plan.routing capacity 1.5 of "layers.0.mlp" as "capacity 1.5"
+    %table, %counts = plan.call "meshplan.route"(%indices) {experts = 8, ...}    // indices [4, 16, 2]
+    // becomes
+    %0 = plan.call "meshplan.drop_choices"(%indices) {experts = 8, most = 6}
+    %table, %counts = plan.call "meshplan.route"(%0) {experts = 8, ...}
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def PlaceInit : Pass<"plan-place-init", "::mlir::ModuleOp"> {
   let summary = "compute the width of initial weights from the fans of parameters";
   let description = [{

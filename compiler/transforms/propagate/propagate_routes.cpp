@@ -172,6 +172,9 @@ void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &
 }
 
 std::optional<Cause> Propagation::causeOfRows(CallOp call) {
+  // The positions of a sample are gathered for the statement of which the call is made.
+  if (call.getTarget() == "meshplan.drop_choices")
+    return Cause{call.getLoc(), StringAttr()};
   std::optional<unsigned> table = CallView::of(call).getOperand("table");
   if (!table)
     return std::nullopt;

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-LayoutTable::LayoutTable(plan::MeshOp mesh) : mesh(mesh) {
+LayoutTable::LayoutTable(plan::MeshOp mesh, RowLoad load) : mesh(mesh), load(load) {
   for (int64_t index = 0, end = mesh ? mesh.getAxes().size() : 0; index < end; ++index)
     meshSizes.push_back(mesh.getAxisSize(index));
   // Shards differ by at most one block. The first shard of a dim is always the largest, the last one the smallest (see
@@ -87,8 +87,8 @@ ResolvedLayout LayoutTable::build(RankedTensorType type) {
   layout.type = resolveType(type);
   for (ArrayRef<int64_t> coordinate : coordinates) {
     layout.local.push_back(
-        RankedTensorType::get(sched::localShape(layout.type, meshSizes, coordinate), type.getElementType()));
-    layout.bytes.push_back(sched::localBytes(layout.type, meshSizes, coordinate));
+        RankedTensorType::get(sched::localShape(layout.type, meshSizes, coordinate, load), type.getElementType()));
+    layout.bytes.push_back(sched::localBytes(layout.type, meshSizes, coordinate, load));
   }
   return layout;
 }

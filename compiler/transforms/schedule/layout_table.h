@@ -29,8 +29,8 @@ struct ResolvedLayout {
 /// with the last coordinate on every axis, which holds the smallest shard. A mesh of one rank has one class.
 class LayoutTable {
 public:
-  /// A null mesh means one rank: types have no sharding.
-  explicit LayoutTable(plan::MeshOp mesh);
+  /// A null mesh means one rank: types have no sharding. `load`: how many rows of experts a rank has.
+  explicit LayoutTable(plan::MeshOp mesh, RowLoad load = RowLoad::balanced);
 
   /// Adds the classes that the types of a function need. Call before the first `get`.
   void addRankClasses(mlir::func::FuncOp function);
@@ -55,6 +55,7 @@ private:
   sched::ShardedTensorType resolveType(mlir::RankedTensorType type);
 
   plan::MeshOp mesh;
+  RowLoad load;
   llvm::SmallVector<int64_t> meshSizes;
   llvm::SmallVector<llvm::SmallVector<int64_t>, 2> coordinates;
   llvm::DenseMap<mlir::Type, ResolvedLayout> known;

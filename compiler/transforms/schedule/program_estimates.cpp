@@ -120,8 +120,15 @@ sched::MemoryAttr Estimator::memory() {
   auto [evaluation, leastEvaluation] =
       plan::roleOf(function) == base::ProgramRole::eval ? peaksForLoss() : std::pair<int64_t, int64_t>();
   return sched::MemoryAttr::get(function.getContext(), parameters, constants, inputs, largest->bytes, least->bytes,
-                                states, accumulators, hostParameters, hostStates, hostPeak, evaluation,
-                                leastEvaluation);
+                                states, accumulators, hostParameters, hostStates, hostPeak, evaluation, leastEvaluation,
+                                /*balanced=*/0, /*worst=*/0);
+}
+
+int64_t peakOf(const scheduling::Instances &instances) {
+  if (!instances.isLinked())
+    return extremesOf(scheduling::profileMemory(instances.problem, instances.solution)).second->bytes;
+  scheduling::Unrolled unrolled = scheduling::unroll(instances);
+  return extremesOf(scheduling::profileMemory(unrolled.problem, unrolled.solution)).second->bytes;
 }
 
 sched::TimeAttr Estimator::time(ArrayRef<scheduling::InstanceTimes> times) {

@@ -17,6 +17,9 @@ struct ProgramEstimates {
   sched::PeakAttr peak;     ///< what is held at the peak; null for the reference
 };
 
+/// The largest peak of device memory of all instances together.
+int64_t peakOf(const scheduling::Instances &instances);
+
 /// The estimates of a verified solution. `times` are those of scheduling::simulate(instances).
 ProgramEstimates estimatesOf(mlir::func::FuncOp function, const ProjectedFunction &projection,
                              const scheduling::Instances &instances, llvm::ArrayRef<scheduling::InstanceTimes> times);

@@ -11,6 +11,7 @@
 #include "compiler/scheduling/unroll.h"
 #include "compiler/sharding/dataflow/step_parts.h"
 #include "compiler/transforms/schedule/build_problem.h"
+#include "compiler/transforms/schedule/program_estimates.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/sched/sched.h"
 #include "mlir/IR/IRMapping.h"
@@ -29,7 +30,7 @@ public:
         isUnpacked.set(operation.consumed.front());
   }
 
-  void write(llvm::ArrayRef<scheduling::InstanceTimes> times);
+  void write(const ProgramEstimates &estimates);
 
 private:
   void writeArguments();

@@ -16,6 +16,7 @@
 #include "compiler/transforms/schedule/describe_peak.h"
 #include "compiler/transforms/schedule/instances.h"
 #include "compiler/transforms/schedule/passes.h"
+#include "compiler/transforms/schedule/row_loads.h"
 #include "compiler/transforms/schedule/time_program.h"
 #include "compiler/transforms/schedule/write_program.h"
 #include "dialect/plan/programs.h"
@@ -81,8 +82,33 @@ struct Target {
   const Cluster &cluster;
   const scheduling::NamedSolver &solver;
   int64_t mostParts; ///< into which a product may be split
+  /// Layouts of all ranks for other numbers of rows of experts than those of the times.
+  LayoutTable &reserved, &worst;
 };
 } // namespace
+
+/// The estimates of a function. Where ranks may have other numbers of rows of experts, the memory is that with the rows
+/// that the plan reserves.
+static FailureOr<ProgramEstimates> estimate(func::FuncOp function, const ProjectedFunction &projection,
+                                            const scheduling::Instances &instances,
+                                            ArrayRef<scheduling::InstanceTimes> times, const Target &target,
+                                            CommunicatorTable &communicators) {
+  if (!hasAnyRows(function, target.worst))
+    return estimatesOf(function, projection, instances, times);
+  FailureOr<ProjectedFunction> reserved =
+      withLoad(function, projection, target.cluster, target.reserved, communicators);
+  FailureOr<ProjectedFunction> worst = withLoad(function, projection, target.cluster, target.worst, communicators);
+  if (failed(reserved) || failed(worst))
+    return failure();
+  auto instancesOf = [&](const ProjectedFunction &loaded) {
+    scheduling::Instances all(loaded.problem, instances.solution, instances.occurrences, instances.count);
+    all.deferred = instances.deferred;
+    return all;
+  };
+  ProgramEstimates estimates = estimatesOf(function, *reserved, instancesOf(*reserved), times);
+  estimates.memory = withLoads(estimates.memory, {peakOf(instances), peakOf(instancesOf(*worst))});
+  return estimates;
+}
 
 /// Solves one function and writes its program. `last` is the function before it. Appends its times to `times`, if that
 /// is not null.
@@ -121,7 +147,11 @@ static LogicalResult scheduleFunction(OpBuilder &builder, func::FuncOp function,
     if (llvm::Error error = scheduling::defer(instances))
       return function.emitError() << "cannot be scheduled: " << llvm::toString(std::move(error));
   std::vector<scheduling::InstanceTimes> instanceTimes = scheduling::simulate(instances);
-  writeProgram(builder, function, *projection, instances, instanceTimes, layouts);
+  FailureOr<ProgramEstimates> estimates =
+      estimate(function, *projection, instances, instanceTimes, target, communicators);
+  if (failed(estimates))
+    return failure();
+  writeProgram(builder, function, *projection, instances, *estimates, layouts);
   if (times && plan::roleOf(function) != base::ProgramRole::reference)
     for (ProgramTimes &each : timesOf(function, *projection, instances, instanceTimes)) {
       each.splittable = countSplittable(last->problem);
@@ -151,7 +181,13 @@ static sched::MemoryAttr withPeaks(sched::MemoryAttr memory, Peaks peaks, Peaks 
   return sched::MemoryAttr::get(memory.getContext(), memory.getParameters(), memory.getConstants(), memory.getInputs(),
                                 peaks.largest, peaks.least, memory.getStates(), memory.getAccumulators(),
                                 memory.getHostParameters(), memory.getHostStates(), hostPeak, evaluation.largest,
-                                evaluation.least);
+                                evaluation.least, memory.getBalanced(), memory.getWorst());
+}
+
+/// The largest peaks if all experts are chosen equally often, and if all tokens choose those of one rank.
+static LoadPeaks loadPeaksOf(sched::MemoryAttr memory) {
+  return memory.getWorst() > 0 ? LoadPeaks{memory.getBalanced(), memory.getWorst()}
+                               : LoadPeaks{memory.getPeak(), memory.getPeak()};
 }
 
 /// The peak of a program includes those of the other programs in its timeline, together with the tensors that only the
@@ -171,8 +207,12 @@ static void addMicrobatchPrograms(ModuleOp module) {
     Peaks evaluation{all.getEvaluation(), all.getLeastEvaluation()};
     if (evaluation.largest > 0)
       evaluation = evaluation.with(ofProgram);
-    step.setMemoryAttr(withPeaks(all, peaksOf(all).with(ofProgram), evaluation,
-                                 std::max(all.getHostPeak(), own.getHostPeak() + all.getHostStates())));
+    sched::MemoryAttr both = withPeaks(all, peaksOf(all).with(ofProgram), evaluation,
+                                       std::max(all.getHostPeak(), own.getHostPeak() + all.getHostStates()));
+    if (LoadPeaks of = loadPeaksOf(own), step = loadPeaksOf(all); own.getWorst() + all.getWorst() > 0)
+      both = withLoads(both, {std::max(step.balanced, of.balanced + heldBytes(all) - heldBytes(own)),
+                              std::max(step.worst, of.worst + heldBytes(all) - heldBytes(own))});
+    step.setMemoryAttr(both);
   }
 }
 
@@ -239,15 +279,16 @@ struct Schedule : public impl::ScheduleBase<Schedule> {
     }
     inlineNestedModules(module);
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
-    LayoutTable allRanks(mesh), oneRank(nullptr);
+    LayoutTable allRanks(mesh), reserved(mesh, RowLoad::reserved), worst(mesh, RowLoad::worst), oneRank(nullptr);
     CommunicatorTable communicators;
     // All classes must exist before the first layout is resolved, because a layout has an entry for each of them.
     for (func::FuncOp function : functions)
       if (plan::roleOf(function) != base::ProgramRole::reference)
-        allRanks.addRankClasses(function);
+        for (LayoutTable *layouts : {&allRanks, &reserved, &worst})
+          layouts->addRankClasses(function);
     std::optional<Solved> last;
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    Target target{*cluster, *found, parts};
+    Target target{*cluster, *found, parts, reserved, worst};
     for (func::FuncOp function : functions) {
       LayoutTable &layouts = plan::roleOf(function) == base::ProgramRole::reference ? oneRank : allRanks;
       if (failed(scheduleFunction(builder, function, target, layouts, communicators, last, times)))

@@ -175,15 +175,16 @@ void ProgramWriter::writeOutputs() {
     auto name = plan::resultAttr<plan::attr::Name>(function, index);
     bool isLoss = plan::resultAttr<plan::attr::Loss>(function, index) != nullptr;
     sched::OutputOp::create(builder, end->getLoc(), name ? name : builder.getStringAttr(Twine(index)),
-                            values.lookup(value), isLoss);
+                            values.lookup(value), isLoss ? builder.getUnitAttr() : UnitAttr(),
+                            plan::resultAttr<plan::attr::Experts>(function, index),
+                            plan::resultAttr<plan::attr::Pairs>(function, index));
   }
 }
 
-void ProgramWriter::write(ArrayRef<scheduling::InstanceTimes> times) {
+void ProgramWriter::write(const ProgramEstimates &estimates) {
   ArrayAttr devices;
   if (plan::roleOf(function) == base::ProgramRole::reference)
     devices = builder.getArrayAttr({sched::MeshAxisAttr::get(builder.getContext(), "rank", 1)});
-  ProgramEstimates estimates = estimatesOf(function, projection, instances, times);
   auto program =
       sched::ProgramOp::create(builder, function.getLoc(), function.getSymName(), plan::roleOf(function), devices,
                                estimates.memory, estimates.time, plan::opAttr<plan::attr::Timeline>(function),
@@ -198,9 +199,8 @@ void ProgramWriter::write(ArrayRef<scheduling::InstanceTimes> times) {
 }
 
 void writeProgram(OpBuilder &builder, func::FuncOp function, const ProjectedFunction &projection,
-                  const scheduling::Instances &instances, ArrayRef<scheduling::InstanceTimes> times,
-                  LayoutTable &layouts) {
-  ProgramWriter(builder, function, projection, instances, layouts).write(times);
+                  const scheduling::Instances &instances, const ProgramEstimates &estimates, LayoutTable &layouts) {
+  ProgramWriter(builder, function, projection, instances, layouts).write(estimates);
 }
 
 void writeDeclarations(OpBuilder &builder, plan::MeshOp mesh, const CommunicatorTable &communicators) {

@@ -6,6 +6,7 @@
 #include "runtime/exec/arguments.h"
 #include "runtime/exec/prepare.h"
 #include "runtime/exec/steps/index_fault.h"
+#include "runtime/exec/steps/reserved_rows.h"
 #include "runtime/tensor/memory.h"
 
 #include <algorithm>
@@ -54,6 +55,10 @@ public:
     for (const ExpectedResult &result : results)
       if (!fits(values[result.value], result))
         return mismatch(values[result.value], result).withContext(context(values));
+    // Rows that no exchange moves are those that the route has chosen.
+    for (const ExpectedResult &result : results)
+      if (result.hasAnyRows && name() == "meshplan.route")
+        MESHPLAN_RETURN_IF_ERROR(checkReserve(view, result.value, values[result.value].shape().front(), instruction));
     return Status();
   }
 

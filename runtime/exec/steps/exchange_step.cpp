@@ -14,6 +14,7 @@
 #include "runtime/exec/moves/exchanged_experts.h"
 #include "runtime/exec/origin.h"
 #include "runtime/exec/prepare.h"
+#include "runtime/exec/steps/reserved_rows.h"
 
 #include <numeric>
 #include <utility>
@@ -48,8 +49,9 @@ private:
   RankView view;
   const artifact::Instruction &instruction;
   Group &group;
-  bool goes;                  ///< to the experts, and not back
-  std::vector<Range> experts; ///< of each rank of the group, among those of the counts
+  bool goes;                            ///< to the experts, and not back
+  const artifact::Instruction *counted; ///< has made the counts, in the module of the layer; null for none
+  std::vector<Range> experts;           ///< of each rank of the group, among those of the counts
   CollectiveLabel label;
   std::vector<int64_t> sendCounts, receiveCounts; ///< elements
   Flight flight;
@@ -58,9 +60,15 @@ private:
 
 } // namespace
 
+/// The instruction that makes a value; null if the program starts with it.
+static const artifact::Instruction *makerOf(const artifact::Program &program, int value) {
+  std::optional<size_t> index = producingInstruction(program, value);
+  return index ? program.instructions()->Get(static_cast<flatbuffers::uoffset_t>(*index)) : nullptr;
+}
+
 ExchangeStep::ExchangeStep(const RankView &view, const artifact::Instruction &instruction, Group &group)
     : view(view), instruction(instruction), group(group), goes(goesToExperts(view, action())),
-      experts(exchangedExperts(view, action(), group.ranks())),
+      counted(makerOf(view.program(), action().counts())), experts(exchangedExperts(view, action(), group.ranks())),
       label{.sequence = action().sequence(), .origin = originText(view.schedule(), instruction)} {}
 
 Expected<ExchangeStep::RowCounts> ExchangeStep::rowCounts(const Tensor &counts) const {
@@ -99,6 +107,10 @@ Status ExchangeStep::run(std::span<Tensor> values) {
   auto rows = rowCounts(values[action().counts()]);
   if (!rows)
     return rows.status().withContext(instructionContext(view, name(), instruction));
+  if (goes)
+    MESHPLAN_RETURN_IF_ERROR(checkReserve(view, action().output(),
+                                          std::accumulate(rows->received.begin(), rows->received.end(), int64_t(0)),
+                                          counted ? *counted : instruction));
   sendCounts = std::move(rows->sent);
   receiveCounts = std::move(rows->received);
   auto next = takeOff(values);

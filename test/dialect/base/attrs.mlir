@@ -330,3 +330,9 @@ module attributes {test.attr = #base.routed<rows, dims = 1, slots = 2>} {}
 // B14
 // expected-error @below {{a token chooses 0 experts, must be at least 1}}
 module attributes {test.attr = #base.routed<counts, dims = 2, slots = 0>} {}
+
+// -----
+
+// B18
+// expected-error @below {{reserve is 5.000000e-01, must be a number of at least 1}}
+module attributes {test.attr = #base.routed<rows, dims = 2, slots = 1, reserve = 0.5 : f64>} {}

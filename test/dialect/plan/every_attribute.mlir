@@ -19,7 +19,7 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
   // CHECK-SAME: plan.copies
   // CHECK-SAME: plan.of = #plan.argument<parameter "w">
   // CHECK-SAME: plan.scratch, plan.storage = #plan.storage<name = "sums", position = 0>
-  // CHECK-SAME: plan.loss, plan.name = "loss"
+  // CHECK-SAME: plan.experts = ["m"], plan.loss, plan.name = "loss", plan.pairs = array<i64: 4>
   // CHECK-SAME: plan.gradient_of = #plan.argument<parameter "w">
   // CHECK-SAME: plan.updates = #plan.argument<accumulator "w.sum">
   // CHECK-SAME: attributes {plan.guard = #base.guard<stops = true>, plan.role = #base.role<step>, plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>]}
@@ -38,14 +38,14 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
                          plan.storage = #plan.storage<name = "sums", position = 0>},
       %p: tensor<6xf32, #plan.sharding<[{}], partial = sum {"tp"}>>,
       %f: tensor<6xf32, #plan.sharding<[{}], flat = {"tp"}>>)
-      -> (tensor<6xf32> {plan.name = "loss", plan.loss}, tensor<6xf32> {plan.gradient_of = #plan.argument<parameter "w">},
+      -> (tensor<6xf32> {plan.name = "loss", plan.loss, plan.experts = ["m"], plan.pairs = array<i64: 4>}, tensor<6xf32> {plan.gradient_of = #plan.argument<parameter "w">},
           tensor<6xf32> {plan.updates = #plan.argument<accumulator "w.sum">})
       attributes {plan.role = #base.role<step>, plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>], plan.guard = #base.guard<stops = true>} {
     // CHECK: plan.call "aten.neg.default"(%{{.*}}) {self = #base.operand<0>} in "m" {plan.autocast_off = "cuda", plan.host, plan.in_evaluation = #plan.stand_in<ones>,
-    // CHECK-SAME: plan.keeps_addends, plan.kept, plan.loss_gradient, plan.module_runs = [#plan.module_run<"m" = 1>], plan.precision, plan.zero_gradient}
+    // CHECK-SAME: plan.keeps_addends, plan.kept, plan.loss_gradient, plan.module_runs = [#plan.module_run<"m" = 1>], plan.precision, plan.reserve = 1.500000e+00 : f64, plan.zero_gradient}
     %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} in "m"
       {plan.host, plan.module_runs = [#plan.module_run<"m" = 1>], plan.loss_gradient, plan.kept, plan.precision, plan.keeps_addends, plan.zero_gradient,
-       plan.in_evaluation = #plan.stand_in<ones>, plan.autocast_off = "cuda"} : (tensor<6xf32>) -> tensor<6xf32>
+       plan.in_evaluation = #plan.stand_in<ones>, plan.autocast_off = "cuda", plan.reserve = 1.5} : (tensor<6xf32>) -> tensor<6xf32>
     // CHECK: plan.constrain {{.*}} as "input replicate" {plan.input_of = "m"}
     %1 = plan.constrain %0 <[{}]> along [#plan.axis<"tp">] as "input replicate" {plan.input_of = "m"} : tensor<6xf32> -> tensor<6xf32>
     // CHECK: plan.constrain {{.*}} as "output replicate" {plan.output_of = "m"}
@@ -392,3 +392,21 @@ module attributes {plan.is_decomposed = "a"} {}
 // D2
 // expected-error @below {{has 'plan.is_evaluated' of the wrong type, "a"}}
 module attributes {plan.is_evaluated = "a"} {}
+
+// -----
+
+// expected-error @below {{has 'plan.experts' of the wrong type, "m"}}
+func.func @function(%x: tensor<6xf32>) -> (tensor<6xf32> {plan.experts = "m"}) { return %x : tensor<6xf32> }
+
+// -----
+
+// expected-error @below {{has 'plan.pairs' of the wrong type, 4 : i64}}
+func.func @function(%x: tensor<6xf32>) -> (tensor<6xf32> {plan.pairs = 4 : i64}) { return %x : tensor<6xf32> }
+
+// -----
+
+func.func @function(%x: tensor<6xf32>) -> tensor<6xf32> {
+  // expected-error @below {{has 'plan.reserve' of the wrong type, 5.000000e-01 : f64}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} {plan.reserve = 0.5 : f64} : (tensor<6xf32>) -> tensor<6xf32>
+  return %0 : tensor<6xf32>
+}

@@ -39,6 +39,12 @@ plan.style "router" replicate [] as "replicate"
 plan.border "up" is_input true index 1 <[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "input [n over tp, _]" {names = ["n", ""], extents = array<i64: 4, 0>}
 // CHECK: plan.recompute "layers.0" keep ["attention", "linear"]
 plan.recompute "layers.0" keep ["attention", "linear"]
+// CHECK: plan.routing reserve 1.250000e+00 of "layers.0" as "reserve 1.25"
+plan.routing reserve 1.25 of "layers.0" as "reserve 1.25"
+// CHECK: plan.routing capacity 2.000000e+00 of "" as "capacity 2"
+plan.routing capacity 2.0 of "" as "capacity 2"
+// CHECK: plan.routing bias 1.000000e-03 of "layers.0" as "balance bias 0.001"
+plan.routing bias 0.001 of "layers.0" as "balance bias 0.001"
 // CHECK: plan.optimizer adamw groups [#plan.optimizer_group<lr = 1.000000e+00 : f64>] schedule <kind = linear, warmup = 1, steps = 8> clip 2.000000e+00 {nonfinite = #plan<nonfinite skip>}
 module { plan.optimizer adamw groups [#plan.optimizer_group<lr = 1.0>] schedule <kind = linear, warmup = 1, steps = 8> clip 2.0 {nonfinite = #plan<nonfinite skip>} }
 // CHECK: plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.000000e+00 : f64>] {nonfinite = #plan<nonfinite stop>}

@@ -962,6 +962,26 @@ sched.program @p {
 
 // -----
 
+// O29
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.program @p {
+  %x = sched.input "x" : <[2, 12], i64>
+  // expected-error@+1 {{'sched.output' op of type '!sched.tensor<[2, 12], i64>' counts tokens of 1 modules with 1 numbers of pairs, must be i64 [modules, experts] with one number for each module}}
+  sched.output "t" %x experts ["a"] pairs [4] : <[2, 12], i64>
+}
+
+// -----
+
+// O29
+sched.mesh [#base.mesh_axis<"tp" = 6>]
+sched.program @p {
+  %x = sched.input "x" : <[2, 12], i64>
+  // expected-error@+1 {{counts tokens of 2 modules with 1 numbers of pairs}}
+  sched.output "t" %x experts ["a", "b"] pairs [4] : <[2, 12], i64>
+}
+
+// -----
+
 // O28
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]

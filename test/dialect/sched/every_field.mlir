@@ -225,6 +225,22 @@ sched.program @p {
 
 sched.program @p {
   %x = sched.input "x" : <[2], f32>
+  // expected-error @below {{'sched.output' op attribute 'experts' failed to satisfy constraint: string array attribute}}
+  "sched.output"(%x) {name = "o", experts = "wrong"} : (!sched.tensor<[2], f32>) -> ()
+}
+
+// -----
+
+sched.program @p {
+  %x = sched.input "x" : <[2], f32>
+  // expected-error @below {{'sched.output' op attribute 'pairs' failed to satisfy constraint: i64 dense array attribute}}
+  "sched.output"(%x) {name = "o", pairs = "wrong"} : (!sched.tensor<[2], f32>) -> ()
+}
+
+// -----
+
+sched.program @p {
+  %x = sched.input "x" : <[2], f32>
   // expected-error @below {{'sched.compute' op attribute 'target' failed to satisfy constraint: string attribute}}
   %r = "sched.compute"(%x) {target = 1 : i64, args = {self = #base.operand<0>}, overwrites = array<i64>, module = "m", host = unit, when = #base<when always>} : (!sched.tensor<[2], f32>) -> (!sched.tensor<[2], f32>)
 }

@@ -214,6 +214,9 @@ sched.program @guarded role <step> guard <stops = false, growth = 2.0, backoff =
   sched.output "y" %y : <[12 over {1:(2)3, 1:(1)2}], f32>
   %f = sched.input "f" : <[], i64>
   sched.output "nonfinite" %f : <[], i64>
+  %tokens = sched.input "tokens of experts" : <[2, 8], i64>
+  // CHECK: sched.output "tokens" %{{.*}} experts ["a", "b"] pairs [4, 6] : <[2, 8], i64>
+  sched.output "tokens" %tokens experts ["a", "b"] pairs [4, 6] : <[2, 8], i64>
   // CHECK: sched.output "loss" %{{.*}} loss : <[], f32>
   sched.output "loss" %l loss : <[], f32>
 }

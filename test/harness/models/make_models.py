@@ -169,6 +169,7 @@ MODELS: dict[str, list[str]] = {
     "attentions": ["attentions"],
     "capacity_mixtures": ["capacity_mixtures"],
     "class_losses": ["class_losses"],
+    "balanced_mixtures": ["balanced_mixtures"],
     "complex": ["complex"],
     "convolutions": ["convolutions"],
     "distributions": ["distributions"],

@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
+from harness.models.balanced_mixture import BalancedMixtures
 from harness.models.derivative_modules import DERIVATIVE_MODULES
 from harness.models.masked_attentions import MaskedAttentions
 from harness.models.mixture_modules import AdaptedMixtures, CapacityMixtures, LoopMixtures, Mixtures
@@ -338,6 +339,7 @@ class Shared(nn.Module):
 MODULES = {
     "adapted_mixtures": AdaptedMixtures,
     "attentions": Attentions,
+    "balanced_mixtures": BalancedMixtures,
     "capacity_mixtures": CapacityMixtures,
     "class_losses": ClassLosses,
     "complex": Complex,

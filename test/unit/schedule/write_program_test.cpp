@@ -55,7 +55,8 @@ protected:
     if (mesh())
       writeDeclarations(builder, mesh(), communicators);
     Instances instances(projection->problem, solution, occurrencesIn(function(), *projection), 1);
-    writeProgram(builder, function(), *projection, instances, simulate(instances), layouts);
+    ProgramEstimates estimates = estimatesOf(function(), *projection, instances, simulate(instances));
+    writeProgram(builder, function(), *projection, instances, estimates, layouts);
     function().erase(); // the program has the same name
     EXPECT_TRUE(succeeded(mlir::verify(*owner)));
     std::vector<std::string> lines;

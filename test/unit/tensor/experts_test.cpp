@@ -417,3 +417,52 @@ TEST(ExpertsTest, CountsThatDoNotFit) {
                         {{"gradient", at::zeros({5})}, {"counts", at::tensor({2, 3}, at::kLong)}}),
               testing::HasSubstr("gradient must have 2 dims, it has 1"));
 }
+
+TEST(ExpertsTest, TokensOfExpertsAreACopyOfTheCounts) {
+  at::Tensor counts = at::tensor({3, 0, 5}, at::kLong);
+  at::Tensor made = callNamed("meshplan.expert_tokens", {{"counts", counts}, {"table", at::zeros({8}, at::kLong)}})[0];
+  EXPECT_TRUE(at::equal(made, counts));
+  EXPECT_FALSE(made.is_alias_of(counts));
+}
+
+TEST(ExpertsTest, AnExpertTakesTheFirstPairsOfEachSample) {
+  at::manual_seed(5);
+  auto drop = [](const at::Tensor &indices, int64_t most) {
+    return callNamed("meshplan.drop_choices", {{"indices", indices}}, {{"experts", 4}, {"most", most}})[0];
+  };
+  at::Tensor spread = std::get<1>(at::randn({3, 7, 4}).topk(2));
+  for (const at::Tensor &indices : {spread, spread.transpose(0, 1), at::full({2, 5, 1}, 3, at::kLong),
+                                    at::zeros({2, 0, 2}, at::kLong), at::zeros({0, 3, 2}, at::kLong)})
+    for (int64_t most : {0, 1, 3, 100}) {
+      at::Tensor expected = indices.clone();
+      for (int64_t sample = 0; sample < indices.size(0); ++sample) {
+        std::vector<int64_t> taken(4, 0);
+        for (int64_t position = 0; position < indices.size(1); ++position)
+          for (int64_t slot = 0; slot < indices.size(2); ++slot)
+            if (taken[indices[sample][position][slot].item<int64_t>()]++ >= most)
+              expected[sample][position][slot] = 4;
+      }
+      EXPECT_TRUE(at::equal(drop(indices, most), expected)) << indices.sizes() << " at most " << most;
+    }
+}
+
+TEST(ExpertsTest, PairsThatAreDroppedGetNoRow) {
+  Routed routed = route(at::tensor({0, 2, 2, 1}, at::kLong).view({1, 2, 2}), {0, 2});
+  EXPECT_TRUE(at::equal(routed.counts, at::tensor({1, 1}, at::kLong)));
+  EXPECT_TRUE(at::equal(routed.table, at::tensor({0, 3}, at::kLong)));
+}
+
+TEST(ExpertsTest, ABiasMovesTowardsTheMean) {
+  at::Tensor bias = at::tensor({0.5, 0.5, 0.5, 0.5}), tokens = at::tensor({1, 4, 3, 6}, at::kLong);
+  auto balanced = [&](const at::Tensor &nonfinite) {
+    return callNamed("meshplan.balanced_bias", {{"bias", bias}, {"tokens", tokens}, {"nonfinite", nonfinite}},
+                     {{"rate", 0.25}})[0];
+  };
+  // The mean is 3.5.
+  at::Tensor moved = at::tensor({0.75, 0.25, 0.75, 0.25});
+  EXPECT_TRUE(at::equal(balanced({}), moved));
+  EXPECT_TRUE(at::equal(balanced(at::scalar_tensor(0, at::kLong)), moved));
+  EXPECT_TRUE(at::equal(balanced(at::scalar_tensor(2, at::kLong)), bias)) << "a step that is skipped";
+  tokens = at::tensor({2, 2, 2, 2}, at::kLong);
+  EXPECT_TRUE(at::equal(balanced({}), bias));
+}

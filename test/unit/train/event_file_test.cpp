@@ -32,7 +32,9 @@ TEST(EventFile, HasARecordForEachStep) {
   TemporaryDirectory folder;
   auto events = openEventFile(folder / "deep/events");
   ASSERT_TRUE(events.ok()) << events.status().message();
-  EXPECT_TRUE((*events)->step(wholeReport(1, 2)).ok());
+  StepReport report = wholeReport(1, 2);
+  report.experts = {{"layers.0.mlp", {10, 30}, 4}};
+  EXPECT_TRUE((*events)->step(report).ok());
   EXPECT_TRUE((*events)->evaluation({1, 2.0, 1, 4, 4, 0.1, 7.389}).ok());
   EXPECT_TRUE((*events)->checkpoint({1, "x"}).ok());
   std::vector<std::string> files;
@@ -44,6 +46,7 @@ TEST(EventFile, HasARecordForEachStep) {
   ASSERT_EQ(records.size(), 3u);
   EXPECT_THAT(records[0], testing::HasSubstr("brain.Event:2"));
   for (const char *tag : {"train/loss", "train/optimizer.lr", "train/gradient_norm", "train/loss_scale",
+                          "experts_least/layers.0.mlp", "experts_most/layers.0.mlp", "experts_dropped/layers.0.mlp",
                           "time/exposed_seconds", "time/tokens_per_second", "memory/peak_bytes"})
     EXPECT_THAT(records[1], testing::HasSubstr(tag));
   // Value { tag = 1: "train/loss", simple_value = 2: 2.5f }

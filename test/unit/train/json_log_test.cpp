@@ -43,6 +43,13 @@ protected:
   std::string path = folder / "metrics.jsonl";
 };
 
+TEST_F(JsonLog, TokensOfExperts) {
+  StepReport report = wholeReport(1, 3);
+  report.experts = {{"layers.0.mlp", {10, 30}, 4}};
+  EXPECT_TRUE(open()->step(report).ok());
+  EXPECT_EQ(lines()[0]["experts"], (json::array({{{"module", "layers.0.mlp"}, {"tokens", {10, 30}}, {"dropped", 4}}})));
+}
+
 TEST_F(JsonLog, KeysOfAStep) {
   EXPECT_TRUE(open()->step(wholeReport(1, 3)).ok());
   ASSERT_EQ(lines().size(), 1u);

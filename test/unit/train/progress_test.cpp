@@ -42,6 +42,19 @@ TEST(Progress, APlainLineHasAllNumbers) {
                        "peak 3 MiB\n");
 }
 
+TEST(Progress, ExpertsAreComparedWithTheMeanOfTheirLayer) {
+  std::ostringstream out;
+  StepReport report = wholeReport(1, 3);
+  report.experts = {{"layers.0.mlp", {10, 30, 20, 20}, 0}, {"layers.1.mlp", {0, 0, 0, 0}, 0}};
+  auto progress = makeProgress(out, /*isTerminal=*/false);
+  EXPECT_TRUE(progress->step(report).ok());
+  EXPECT_NE(out.str().find("norm 1.25  experts 0.50 to 1.50  16,384 tokens/s"), std::string::npos) << out.str();
+  report.step = 3;
+  report.experts[0].dropped = 20;
+  EXPECT_TRUE(progress->step(report).ok());
+  EXPECT_NE(out.str().find("experts 0.50 to 1.50  dropped 10 %"), std::string::npos) << out.str();
+}
+
 TEST(Progress, WithoutTokensSamplesCount) {
   std::ostringstream out;
   StepReport report;

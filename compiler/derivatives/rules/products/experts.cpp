@@ -80,6 +80,9 @@ static void biasOfExpertsRule(Derivation &derivation) {
 
 void meshplan::addExpertDerivatives(DerivativeTable &table) {
   table["meshplan.route"] = noGradient;
+  table["meshplan.expert_tokens"] = noGradient;
+  table["meshplan.drop_choices"] = noGradient;
+  table["meshplan.balanced_bias"] = noGradient;
   table["meshplan.dispatch"] = dispatchTokensRule;
   table["meshplan.combine"] = combineTokensRule;
   table["meshplan.dispatch_gates"] = dispatchGatesRule;

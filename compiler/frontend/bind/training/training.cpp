@@ -122,6 +122,7 @@ std::string bind::lossHelp(const Context &context) {
 void bind::bindTraining(const Context &context, BoundPlan &plan) {
   checkMicrobatches(context, plan);
   bindRecomputes(context, plan);
+  bindRoutings(context, plan);
   // Before the optimizer and the precision, which check what they state against the parameters that are trained. The
   // loss scale comes last, because it depends on the precision and decides what non-finite gradients do if nothing does
   // yet.

@@ -89,6 +89,9 @@ std::optional<InitialValues> bindDistribution(const Context &context, const Init
 /// Assigns each parameter to one data block, and checks the units of each block.
 void assignParameters(const Context &context, BoundPlan &plan);
 
+/// Fills the statements about tokens of experts.
+void bindRoutings(const Context &context, BoundPlan &plan);
+
 } // namespace meshplan::bind
 
 #endif // MESHPLAN_COMPILER_FRONTEND_BIND_TRAINING_TRAINING_H

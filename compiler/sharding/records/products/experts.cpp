@@ -67,6 +67,39 @@ static OpCost routeCost(const CallView &call) {
 }
 
 //===----------------------------------------------------------------------===//
+// expert_tokens: counts and table [experts, tokens..], result [experts]
+//===----------------------------------------------------------------------===//
+
+/// A rank that has some of the tokens has an addend.
+static FactorRule expertTokensRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef counts = builder.operand("counts"), table = builder.operand("table");
+  builder.tie({counts[0], table[0], builder.result()[0]});
+  tieTokens(builder, TensorRef(), {counts, table}, FactorKind::sum);
+  return builder.finish();
+}
+
+//===----------------------------------------------------------------------===//
+// drop_choices: indices [samples, positions.., slots], result like it
+//===----------------------------------------------------------------------===//
+
+/// Whether an expert takes a token follows from all tokens before it in the sample.
+static FactorRule dropChoicesRule(const CallView &call) {
+  RuleBuilder builder(call);
+  builder.tie({builder.operand("indices")[0], builder.result()[0]});
+  return builder.finish();
+}
+
+/// The pairs of each sample are sorted by expert: their order, their positions, and what is kept of them.
+static OpCost dropChoicesCost(const CallView &call) {
+  OpCost cost = copyCost(call);
+  int64_t pairs = call.operands.front().getNumElements();
+  cost.flops = 20 * pairs;
+  cost.workspaceBytes = 48 * pairs;
+  return cost;
+}
+
+//===----------------------------------------------------------------------===//
 // dispatch: self [tokens.., H], result [experts, tokens.., H]. dispatch_gates: gates [tokens.., slots], result like the
 // table
 //===----------------------------------------------------------------------===//
@@ -333,6 +366,11 @@ void addExpertRecords(OpRegistry &registry) {
                 .linearity = notLinear,
                 .cost = routeCost,
                 .localize = localizeRoute});
+  registry.add(
+      {.target = "meshplan.expert_tokens", .rule = expertTokensRule, .linearity = notLinear, .cost = copyCost});
+  registry.add({.target = "meshplan.balanced_bias", .rule = undividedRule, .linearity = notLinear, .cost = copyCost});
+  registry.add(
+      {.target = "meshplan.drop_choices", .rule = dropChoicesRule, .linearity = notLinear, .cost = dropChoicesCost});
   registry.add({.target = "meshplan.dispatch", .rule = dispatchRule, .linearity = notLinear, .cost = dispatchCost});
   registry.add({.target = "meshplan.dispatch_gates",
                 .rule = dispatchGatesRule,

@@ -151,6 +151,21 @@ void StatementBuilder::addData(size_t parameter, SmallVectorImpl<NamedAttribute>
   }
 }
 
+/// Without paths it is about the root, which contains all layers.
+void StatementBuilder::buildRouting(const BoundRouting &routing) {
+  static constexpr plan::RoutingRule rules[] = {plan::RoutingRule::reserve, plan::RoutingRule::capacity,
+                                                plan::RoutingRule::bias};
+  plan::RoutingRule rule = rules[static_cast<size_t>(routing.rule)];
+  auto build = [&](StringRef module, const SourceRange &range) {
+    RoutingOp::create(builder, locate(range), rule, llvm::APFloat(routing.number), module, routing.text);
+  };
+  if (routing.paths.empty())
+    build("", routing.range);
+  for (const BoundPaths &paths : routing.paths)
+    for (size_t module : paths.modules)
+      build(outline.model.modules[module].path, paths.range);
+}
+
 void StatementBuilder::buildRecompute(const BoundRecompute &recompute) {
   SmallVector<StringRef> keep(recompute.keep.begin(), recompute.keep.end());
   for (const BoundPaths &paths : recompute.paths)

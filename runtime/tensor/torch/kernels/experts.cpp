@@ -36,6 +36,35 @@ std::tuple<at::Tensor, at::Tensor> meshplan::routeTokens(const at::Tensor &indic
   return {rows == pairs.size(0) ? pairs : pairs.narrow(0, 0, rows).clone(), counts};
 }
 
+at::Tensor meshplan::expertTokens(const at::Tensor &counts, const at::Tensor &table) {
+  return counts.to(table.device(), at::kLong, /*non_blocking=*/false, /*copy=*/true);
+}
+
+at::Tensor meshplan::balancedBias(const at::Tensor &bias, const at::Tensor &tokens,
+                                  const std::optional<at::Tensor> &nonfinite, double rate) {
+  TORCH_CHECK(at::isIntegralType(tokens.scalar_type(), /*includeBool=*/false) && tokens.dim() == 1 &&
+                  bias.numel() == tokens.numel(),
+              "bias ", bias.sizes(), " does not fit tokens ", tokens.scalar_type(), " ", tokens.sizes());
+  // The mean may not be an integer, so that both sides are multiplied by the number of experts.
+  at::Tensor sign = tokens.sum().sub(tokens.mul(tokens.size(0))).sign();
+  if (nonfinite)
+    sign.mul_(nonfinite->eq(0));
+  return bias.add(sign.view(bias.sizes()).to(bias.scalar_type()), rate);
+}
+
+at::Tensor meshplan::dropChoices(const at::Tensor &indices, int64_t experts, int64_t most) {
+  TORCH_CHECK(indices.dim() >= 3, "indices must have dims of samples, positions and slots, they have ", indices.dim(),
+              " in total");
+  TORCH_CHECK(experts >= 0 && most >= 0, "there are no ", experts, " experts of ", most, " pairs");
+  at::Tensor flat = indices.flatten(1);
+  auto [sorted, pairs] = at::sort(flat, /*stable=*/true, /*dim=*/1, /*descending=*/false);
+  // Where the pairs of the same sample and expert begin in the sorted order.
+  at::Tensor begins = at::searchsorted(sorted, sorted.contiguous());
+  at::Tensor order = at::arange(flat.size(1), begins.options()).sub(begins);
+  at::Tensor kept = sorted.masked_fill(order.ge(most), experts);
+  return at::empty_like(flat, at::MemoryFormat::Contiguous).scatter_(1, pairs, kept).view(indices.sizes());
+}
+
 static void checkTable(const at::Tensor &table, int64_t rows) {
   TORCH_CHECK(table.dim() == 1 && table.size(0) == rows, "table ", table.sizes(), " does not fit ", rows, " rows");
 }

@@ -27,6 +27,19 @@ namespace meshplan {
 /// are left out. Fails for a negative index. Waits for the indices.
 std::tuple<at::Tensor, at::Tensor> routeTokens(const at::Tensor &indices, int64_t first, int64_t experts);
 
+/// counts [experts] of the rank's tokens in the memory of `table`, to be summed over ranks.
+at::Tensor expertTokens(const at::Tensor &counts, const at::Tensor &table);
+
+/// bias and tokens [experts]: the bias plus `rate` for an expert with fewer tokens than the mean, minus `rate` for one
+/// with more. The bias itself if there are non-finite elements.
+at::Tensor balancedBias(const at::Tensor &bias, const at::Tensor &tokens, const std::optional<at::Tensor> &nonfinite,
+                        double rate);
+
+/// indices [samples, positions.., slots] of experts below `experts`: those of the pairs that an expert takes, and
+/// `experts` for the others, which get no row. In each sample an expert takes at most `most` pairs, by position, then
+/// by slot.
+at::Tensor dropChoices(const at::Tensor &indices, int64_t experts, int64_t most);
+
 /// self [tokens.., H], table [R] to [R, H]: the token of each row.
 at::Tensor dispatchTokens(const at::Tensor &self, const at::Tensor &table, int64_t slots);
 

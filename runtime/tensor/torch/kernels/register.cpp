@@ -265,6 +265,10 @@ static void defineGradients(torch::Library &library) {
 /// Layers of experts. The rows of a rank are ordered by expert; `counts` is in host memory on every device.
 static void defineExperts(torch::Library &library) {
   library.def("route(Tensor indices, int first, int experts) -> (Tensor table, Tensor counts)", &routeTokens);
+  library.def("expert_tokens(Tensor counts, Tensor table) -> Tensor", &expertTokens);
+  library.def("balanced_bias(Tensor bias, Tensor tokens, Tensor? nonfinite=None, *, float rate) -> Tensor",
+              &balancedBias);
+  library.def("drop_choices(Tensor indices, int experts, int most) -> Tensor", &dropChoices);
   library.def("counts_to_gather(Tensor counts, Tensor like) -> Tensor", &countsToGather);
   library.def("counts_on_host(Tensor self) -> Tensor", &countsOnHost);
   library.def("counts_of_experts(Tensor counts, int begin, int first, int experts) -> Tensor", &countsOfExperts);

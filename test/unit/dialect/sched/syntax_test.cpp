@@ -46,10 +46,12 @@ TEST_F(SchedSyntax, TextMeansTheAttribute) {
       {"#base.local<0, result 0, dim 0, microbatch -1>", LocalIntAttr::get(&context, 0, true, 0, 0, 0, 0, -1)},
       {"#base.local<1, operand 0, dim 3, offset -1, extent 4>", LocalIntAttr::get(&context, 1, false, 0, 3, -1, 4)},
       {"#sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4>",
-       MemoryAttr::get(&context, 1, 2, 3, 5, 4, 0, 0, 0, 0, 0, 0, 0)},
+       MemoryAttr::get(&context, 1, 2, 3, 5, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0)},
       {"#sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, evaluation = 7, least_evaluation "
        "= 6>",
-       MemoryAttr::get(&context, 1, 2, 3, 5, 4, 0, 0, 0, 0, 0, 7, 6)},
+       MemoryAttr::get(&context, 1, 2, 3, 5, 4, 0, 0, 0, 0, 0, 7, 6, 0, 0)},
+      {"#sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, balanced = 4, worst = 9>",
+       MemoryAttr::get(&context, 1, 2, 3, 5, 4, 0, 0, 0, 0, 0, 0, 0, 4, 9)},
   };
   expectTexts<Attribute>(cases);
 }
@@ -70,7 +72,11 @@ TEST_F(SchedSyntax, TextMeansTheType) {
        tensor({dim(4)}, f32, Reduction::sum, {tp}, {dp})},
       {"!sched.tensor<[8, 4 over {0:(1)2}, 6], f32, routed = #base.routed<rows, dims = 2, slots = 3>>",
        tensor({dim(8), dim(4, {dp}), dim(6)}, f32, Reduction::none, {}, {},
-              base::RoutedAttr::get(&context, base::RoutedKind::rows, 2, 3))},
+              base::RoutedAttr::get(&context, base::RoutedKind::rows, 2, 3, FloatAttr()))},
+      {"!sched.tensor<[8, 4], f32, routed = #base.routed<rows, dims = 2, slots = 3, reserve = 1.500000e+00 : f64>>",
+       tensor({dim(8), dim(4)}, f32, Reduction::none, {}, {},
+              base::RoutedAttr::get(&context, base::RoutedKind::rows, 2, 3,
+                                    FloatAttr::get(Float64Type::get(&context), 1.5)))},
       {"!sched.token<!sched.tensor<[4], f32>>", TokenType::get(&context, tensor({dim(4)}, f32))},
       {"!sched.packed<<[4], f32>, <[], f32>>", PackedType::get(&context, {tensor({dim(4)}, f32), tensor({}, f32)})},
   };

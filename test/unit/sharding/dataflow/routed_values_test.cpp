@@ -19,7 +19,8 @@ protected:
                    .str());
     return RoutedValues(function());
   }
-  base::RoutedAttr attr(base::RoutedKind kind) { return base::RoutedAttr::get(&context, kind, 3, 2); }
+  base::RoutedAttr attr(base::RoutedKind kind) { return base::RoutedAttr::get(&context, kind, 3, 2, reserve); }
+  FloatAttr reserve;
 };
 
 constexpr char route[] = R"(
@@ -43,6 +44,15 @@ TEST_F(RoutedValuesTest, ARouteMakesRowsAndCounts) {
   EXPECT_EQ(routed.get(op(0)->getResult(0)), attr(base::RoutedKind::rows));
   EXPECT_EQ(routed.get(op(0)->getResult(1)), attr(base::RoutedKind::counts));
   EXPECT_EQ(routed.get(argument(0)), base::RoutedAttr());
+}
+
+TEST_F(RoutedValuesTest, ThePlanReservesRows) {
+  StringRef text(route);
+  size_t colon = text.find("\n      :");
+  RoutedValues routed = read((text.take_front(colon) + "{plan.reserve = 1.5 : f64}" + text.drop_front(colon)).str());
+  EXPECT_EQ(routed.get(op(0)->getResult(1)), attr(base::RoutedKind::counts));
+  reserve = FloatAttr::get(Float64Type::get(&context), 1.5);
+  EXPECT_EQ(routed.get(op(0)->getResult(0)), attr(base::RoutedKind::rows));
 }
 
 TEST_F(RoutedValuesTest, RowsAreWhatIsComputedFromRows) {

@@ -51,6 +51,21 @@ TEST_F(ExpertRecords, ATableIsDividedByExpertsAndTokens) {
   EXPECT_EQ(linearity("meshplan.route", route, types), "");
 }
 
+TEST_F(ExpertRecords, RanksOfTokensHaveAddendsOfTheTokensOfAnExpert) {
+  constexpr char args[] = "{counts = #base.operand<0>, table = #base.operand<1>}";
+  constexpr char types[] = "(tensor<8x4x6xi64>, tensor<8x4x6xi64>) -> tensor<8xi64>";
+  EXPECT_EQ(rule("meshplan.expert_tokens", args, types), "[a, b, c], [a, b, c] -> [a]; a=8 b=4:sum c=6:sum");
+  EXPECT_EQ(linearity("meshplan.expert_tokens", args, types), "");
+}
+
+TEST_F(ExpertRecords, WhatAnExpertTakesFollowsFromAllPositionsOfASample) {
+  constexpr char args[] = "{indices = #base.operand<0>, experts = 8 : i64, most = 3 : i64}";
+  constexpr char types[] = "(tensor<4x6x2xi64>) -> tensor<4x6x2xi64>";
+  EXPECT_EQ(rule("meshplan.drop_choices", args, types),
+            "[a, b, c] -> [a, d, e]; a=4 b=6:whole c=2:whole d=6:whole e=2:whole");
+  EXPECT_EQ(linearity("meshplan.drop_choices", args, types), "");
+}
+
 TEST_F(ExpertRecords, TokensBecomeRowsOnEachRankOfAnExpert) {
   constexpr char types[] = "(tensor<4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>";
   EXPECT_EQ(rule("meshplan.dispatch", dispatch, types), "[a, b, c], [d, a, b] -> [d, a, b, c]; a=4 b=6 c=16 d=8");

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 from bench import (
     compile_time,
     estimates,
+    experts_time,
     forward_time,
     limited_network,
     loopback,
@@ -54,7 +55,7 @@ class Table(unittest.TestCase):
 class Models(unittest.TestCase):
     def test_plans_name_the_archives(self) -> None:
         cases = [case.model for case in compile_time.CASES]
-        for model in (*cases, *forward_time.CASES, models.smollm2_8(4, 256)):
+        for model in (*cases, *forward_time.CASES, models.smollm2_8(4, 256), models.mixture(4, 512)):
             self.assertIn(f'model "{model.archive}.pt2"', model.plan.read_text())
 
     def test_batches_divide_over_the_data_axis(self) -> None:
@@ -270,6 +271,29 @@ class Overlap(unittest.TestCase):
         whole = overlap_time.layout_row(DDP, turns, bounds, estimated, "8000kbit", attained=9e5)
         self.assertEqual((whole["computing s"], whole["wire s"], whole["bound s"]), (3.5, 3.0, 4.5))
         self.assertEqual((whole["attained of it"], whole["simulated search s"]), (0.9, 8.0))
+
+
+class Experts(unittest.TestCase):
+    WHOLE = experts_time.Side("mpi list", ("list",))
+    SLOW = experts_time.Side("mpi search", ("search",))
+    HALVES = experts_time.Side("mpi list halves", ("halves",), has_halves=True)
+
+    def test_halves_are_compared_with_the_best_schedule_without(self) -> None:
+        seconds = {self.WHOLE: 4.0, self.SLOW: 5.0, self.HALVES: 3.0, experts_time.PYTORCH: 6.0}
+        turn = {side: experts_time.Measured(Result(each, [])) for side, each in seconds.items()}
+        row = experts_time.row(self.HALVES, [turn, turn], exchange=1.5)
+        self.assertEqual(
+            (row["of PyTorch"], row["of the best without halves"], row["exchange of step"]), (0.5, 0.75, 0.5)
+        )
+
+    def test_only_exchanged_rows_count(self) -> None:
+        collectives = [{"kind": "all_to_all", "bytes": 8}, {"kind": "all_reduce", "bytes": 100}]
+        self.assertEqual(experts_time.exchanged_bytes({"communicators": [{"collectives": collectives}]}), 8)
+
+    def test_the_plan_allows_halves(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            model = experts_time.in_halves(models.mixture(4, 512), Path(folder))
+            self.assertIn(experts_time.HALVES, model.plan.read_text())
 
 
 class LimitedNetwork(unittest.TestCase):

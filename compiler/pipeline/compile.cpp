@@ -123,7 +123,7 @@ bool Compilation::chooseHalves() {
   // Warnings have been reported.
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
-      report(diagnostic);
+      report(diagnostic).note(*bound->halves, "halves of a batch are microbatches; without 'halves' the plan compiles");
   });
   if (!runPhases(Phase::schedule))
     return false;
@@ -282,7 +282,7 @@ SourceRange Compilation::locate(mlir::Location location) const {
           static_cast<int32_t>(range.getEndColumn())};
 }
 
-void Compilation::report(mlir::Diagnostic &diagnostic) {
+meshplan::Diagnostic &Compilation::report(mlir::Diagnostic &diagnostic) {
   bool isError = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
   SourceRange location = locate(diagnostic.getLocation());
   // A diagnostic without a statement is about the model.
@@ -298,6 +298,7 @@ void Compilation::report(mlir::Diagnostic &diagnostic) {
     else
       own.note(locate(note.getLocation()), text);
   }
+  return own;
 }
 
 bool Compilation::reads(llvm::StringRef path) const {

@@ -77,7 +77,7 @@ private:
   /// depends on.
   void reportExtent(const archive::Diagnostic &error, const Syntax &syntax);
   /// Turns a diagnostic of MLIR into one of ours, and shows the plan's text where its location is in the plan.
-  void report(mlir::Diagnostic &diagnostic);
+  Diagnostic &report(mlir::Diagnostic &diagnostic);
   SourceRange locate(mlir::Location location) const;
   /// Hash of the model, the plan, the values of its names and the compiler's version: equal for equal schedules.
   std::string fingerprint(llvm::StringRef version) const;

@@ -2,8 +2,9 @@
 
 Two ranks with different samples and different experts (`expert dp`). Computing is measured with ranks as threads, and
 the loopback gets the rate at which the rows that ranks exchange take the part `EXCHANGED` of a step that does one after
-the other. Then ranks over MPI with the schedules of `SOLVERS` and PyTorch over Gloo take turns, from the same weights
-and on the same batch; losses of all steps must agree. A ratio is the median of the ratios of the turns.
+the other. Then ranks over MPI, with the schedules of `SOLVERS`, without halves of the batch and with them, and PyTorch
+over Gloo take turns, from the same weights and on the same batch; losses of all steps must agree. A ratio is the median
+of the ratios of the turns; the best schedule without halves is that of the least median.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench import limited_network, models, overlap_time, table, train_time, training
@@ -23,9 +24,10 @@ from bench.arguments import parser
 from bench.training import Layout, Result
 
 LAYOUT = Layout("expert dp", 2, data="DDP")
-SOLVERS = ("program", training.SOLVER, "search")
+SOLVERS = (training.SOLVER, "search")
+HALVES = "overlap { halves }"
 EXCHANGED = 0.35
-TARGET = 1.0  # of PyTorch's step
+TARGET, HALVES_TARGET = 1.0, 0.85  # of PyTorch's step, and of the best schedule without halves
 # Sums in another order may turn the choice of a token between two experts with nearly equal scores.
 LOSS_TOLERANCE = 1e-4
 MIB = 1 << 20
@@ -36,6 +38,7 @@ class Side:
     name: str
     command: tuple[str, ...]  # of a rank, without the number of steps
     is_pytorch: bool = False
+    has_halves: bool = False
 
     def started(self, steps: int, limited: bool) -> list[str]:
         command = [*self.command, "--steps", str(steps)]
@@ -49,9 +52,17 @@ class Side:
 PYTORCH = Side("PyTorch", ("-m", "bench.torch_experts", "--inputs", "inputs.safetensors"), is_pytorch=True)
 
 
-def side_of(programs: Path, name: str, schedule: str) -> Side:
+def side_of(programs: Path, name: str, schedule: str, has_halves: bool = False) -> Side:
     bench = (str(programs / "meshplan-run"), "bench", schedule, "--program", "step", "--json")
-    return Side(name, (*bench, "--weights", "weights.safetensors", "--inputs", "inputs.safetensors"))
+    weights = ("--weights", "weights.safetensors", "--inputs", "inputs.safetensors")
+    return Side(name, (*bench, *weights), has_halves=has_halves)
+
+
+def in_halves(model: models.Model, where: Path) -> models.Model:
+    """The same model with a plan that allows halves."""
+    plan = where / "mixture_halves.plan"
+    plan.write_text(model.plan.read_text().replace("  data ", f"  {HALVES}\n  data ", 1))
+    return replace(model, plan=plan)
 
 
 @dataclass(frozen=True)
@@ -101,17 +112,26 @@ def exchanged_bytes(report: dict) -> int:
     return sum(each["bytes"] for each in moved if each["kind"] == "all_to_all") * LAYOUT.ranks // 2
 
 
+def median_ratio(turns: list[Turn], side: Side, other: Side) -> float:
+    return statistics.median([turn[side].result.seconds / turn[other].result.seconds for turn in turns])
+
+
 def row(side: Side, turns: list[Turn], exchange: float) -> table.Row:
     """`exchange`: seconds that the rows of a step take at the rate of the loopback."""
-    seconds = [turn[side].result.seconds for turn in turns]
-    theirs = [turn[PYTORCH].result.seconds for turn in turns]
+
+    def seconds(side: Side) -> float:
+        return statistics.median([turn[side].result.seconds for turn in turns])
+
+    best = min((each for each in turns[0] if not each.is_pytorch and not each.has_halves), key=seconds)
     return {
         "side": side.name,
-        "step s": statistics.median(seconds),
-        "of PyTorch": statistics.median([step / other for step, other in zip(seconds, theirs, strict=True)]),
+        "step s": seconds(side),
+        "of PyTorch": median_ratio(turns, side, PYTORCH),
         "target": "" if side.is_pytorch else str(TARGET),
+        "of the best without halves": median_ratio(turns, side, best),
+        "its target": str(HALVES_TARGET) if side.has_halves else "",
         "exchange s": exchange,
-        "exchange of step": exchange / statistics.median(seconds),
+        "exchange of step": exchange / seconds(side),
         "exposed s": "-" if side.is_pytorch else statistics.median([turn[side].exposed for turn in turns]),
         "peak MiB": "-" if side.is_pytorch else max(turn[side].result.peak for turn in turns) / MIB,
     }
@@ -134,12 +154,13 @@ def main() -> None:
             overlap = overlap_time.measured_overlap(programs, where, LAYOUT.ranks, network)
             limited = ("--cluster", str(train_time.limited_cluster(cluster, rate, overlap)))
             sides = []
-            for solver in SOLVERS:
-                schedule = LAYOUT.schedule(solver)
-                train_time.compile_schedule(
-                    model, programs, where, LAYOUT, *limited, "--schedule", solver, "-o", schedule
-                )
-                sides.append(side_of(programs, f"mpi {solver}", schedule))
+            for form in (model, in_halves(model, where)):
+                for solver in SOLVERS:
+                    schedule = f"{form.plan.stem}-{solver}.sched"
+                    options = (*limited, "--schedule", solver, "-o", schedule)
+                    train_time.compile_schedule(form, programs, where, LAYOUT, *options)
+                    name = f"mpi {solver}" + (" halves" if form != model else "")
+                    sides.append(side_of(programs, name, schedule, has_halves=form != model))
             turns = take_turns(
                 (*sides, PYTORCH), arguments.rounds, lambda side: run(side, where, arguments.steps, network)
             )

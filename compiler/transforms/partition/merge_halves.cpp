@@ -169,7 +169,7 @@ void HalvesMerger::number() {
   second.map(first, next);
 }
 
-/// Inserts the second half of each op after it, so that both are at the same place of the program.
+/// Inserts the second half of each op after it, so that both are side by side.
 void HalvesMerger::duplicate() {
   for (Operation *op : halves) {
     OpBuilder builder(op->getContext());

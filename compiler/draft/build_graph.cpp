@@ -181,8 +181,9 @@ void GraphBuilder::markGroups(plan::CallOp call, const CallView &view, std::vect
 void GraphBuilder::addCall(plan::CallOp call) {
   size_t index = graph.calls.size();
   callIndex[call] = index;
-  for (BlockArgument weight : weightsOfExperts(call))
-    expertModules.try_emplace(weight, call.getModule().value_or("").str());
+  for (const ExpertWeight &weight : weightsOfExperts(call))
+    if (weight.dim == 0 && weight.size == 1)
+      expertModules.try_emplace(weight.argument, call.getModule().value_or("").str());
   graph.calls.push_back({call.getTarget().str(), call.getModule().value_or("").str()});
   for (Value result : call.getResults())
     addValue(result);

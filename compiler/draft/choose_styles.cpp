@@ -157,12 +157,7 @@ bool StyleChooser::haveOneStyle(const std::string &module) const {
 /// True if each rank can have some of the experts.
 bool StyleChooser::dividesExperts(const WeightUse &weight) const {
   int64_t experts = graph.extents[weight.dims.front()];
-  if (request.dataRanks == 1)
-    return false;
-  int64_t others = request.tensorRanks.value_or(1);
-  if (others == 1)
-    return experts >= request.dataRanks;
-  return experts % request.dataRanks == 0 && experts / request.dataRanks % others == 0;
+  return request.dataRanks > 1 && experts / request.dataRanks >= request.tensorRanks.value_or(1);
 }
 
 /// The style is that of the module that computes rows, and divides all weights of experts there.

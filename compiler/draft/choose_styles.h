@@ -51,9 +51,8 @@ struct StyleRequest {
 /// Chooses styles. The rules, in order:
 ///
 /// - Experts of a mixture, if samples are split: each rank has some of them, and rows go to the ranks of their experts.
-///   Over the data axes alone each rank needs an expert. With tensor axes, too, all ranks need equally many, since the
-///   compiler would gather samples otherwise. Where that does not hold, the features of experts are a pair as below.
-///   Without tensor axes this is the only rule.
+///   Where there are fewer experts than ranks, the features of experts are a pair as below. Without tensor axes this is
+///   the only rule.
 /// - A pair: linear weights that produce the features of one class (colwise), and linear weights that contract them
 ///   (rowwise), if no call needs the features whole. Only the contraction communicates, by one sum.
 /// - The same for pairs that begin with grouped convolutions, whose input is whole.

@@ -59,8 +59,8 @@ std::string meshplan::axesOfRole(const std::vector<DraftAxis> &mesh, AxisRole ro
 }
 
 std::string meshplan::axesOfExperts(const std::vector<DraftAxis> &mesh) {
-  std::vector<std::string> names = namesOfRole(mesh, AxisRole::tensor);
-  llvm::append_range(names, namesOfRole(mesh, AxisRole::data));
+  std::vector<std::string> names = namesOfRole(mesh, AxisRole::data);
+  llvm::append_range(names, namesOfRole(mesh, AxisRole::tensor));
   return listOf(names);
 }
 

@@ -27,8 +27,8 @@ llvm::Expected<std::vector<DraftAxis>> parseDraftMesh(llvm::StringRef text);
 /// The names of the axes of a role, in the form of the language: "tp", "(dp, fsdp)"; empty if there are none.
 std::string axesOfRole(const std::vector<DraftAxis> &mesh, AxisRole role);
 
-/// The axes over which experts are divided, in the form of the language. Rows are exchanged over the data axes, which
-/// must be the minor ones.
+/// The axes over which experts are divided, in the form of the language: the data axes, then the tensor axes. In the
+/// other order all ranks of a tensor axis would compute the same tokens, which moves more bytes.
 std::string axesOfExperts(const std::vector<DraftAxis> &mesh);
 
 /// Product of the sizes of the axes of a role.

@@ -134,7 +134,8 @@ LogicalResult meshplan::reportNoFeaturesInside(StyleOp style, StringRef elsewher
       << (elsewhere.empty()
               ? std::string("no routing to experts was recognized in this model; use 'colwise' for the "
                             "modules that make features, and 'rowwise' for those that contract them")
-              : ("write 'within' for '" + elsewhere + "', or use 'expert', which divides whole experts").str());
+          : elsewhere == style.getModule() ? std::string("write 'expert', which divides whole experts")
+                                           : ("'" + elsewhere + "' routes tokens to experts; write 'within' there").str());
   return diagnostic;
 }
 

@@ -100,3 +100,95 @@ func.func @adapted(
   %6 = plan.call "aten.linear.default"(%x, %s) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp" : (tensor<4x16xf32>, tensor<8x16xf32>) -> tensor<4x8xf32>
   return %5, %6 : tensor<8x4x10xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// Experts over dp, and the features inside each of them over tp: gate and up projections each by themselves.
+// CHECK-LABEL: func.func @both
+// CHECK-SAME: %arg2: tensor<8x20x16xf32, #plan.sharding<[{"dp"}, {"tp", parts [10, 10]}, {}]>> {{.*}plan.style = "expert dp, within tp"}
+// CHECK-SAME: %arg3: tensor<8x20xf32, #plan.sharding<[{"dp"}, {"tp", parts [10, 10]}]>>
+// CHECK-SAME: %arg4: tensor<8x16x10xf32, #plan.sharding<[{"dp"}, {}, {"tp"}]>>
+// CHECK-SAME: %arg5: tensor<8x16xf32, #plan.sharding<[{"dp"}, {}]>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+plan.style "mlp" expert [#plan.axis<"dp">] as "expert dp"
+plan.style "mlp" within [#plan.axis<"tp">] as "within tp"
+func.func @both(
+    %x: tensor<4x6x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x6x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %w: tensor<8x20x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.w"]},
+    %b: tensor<8x20xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.b"]},
+    %v: tensor<8x16x10xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.v"]},
+    %c: tensor<8x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.c"]}) -> tensor<4x6x16xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x6x2xi64>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x6x16xf32>, tensor<8x20x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x20xf32>
+  %2 = plan.call "meshplan.grouped_bias"(%1, %b, %counts) {rows = #base.operand<0>, bias = #base.operand<1>, counts = #base.operand<2>} in "mlp"
+      : (tensor<8x4x6x20xf32>, tensor<8x20xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x20xf32>
+  %3:2 = plan.call "aten.chunk.default"(%2) {self = #base.operand<0>, chunks = 2 : i64, dim = 3 : i64} in "mlp" : (tensor<8x4x6x20xf32>) -> (tensor<8x4x6x10xf32>, tensor<8x4x6x10xf32>)
+  %4 = plan.call "aten.mul.Tensor"(%3#0, %3#1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<8x4x6x10xf32>, tensor<8x4x6x10xf32>) -> tensor<8x4x6x10xf32>
+  %5 = plan.call "meshplan.grouped_linear"(%4, %v, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x6x10xf32>, tensor<8x16x10xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %6 = plan.call "meshplan.grouped_bias"(%5, %c, %counts) {rows = #base.operand<0>, bias = #base.operand<1>, counts = #base.operand<2>} in "mlp"
+      : (tensor<8x4x6x16xf32>, tensor<8x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %7 = plan.call "meshplan.combine"(%6, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 16]} in "mlp"
+      : (tensor<8x4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<4x6x16xf32>
+  return %7 : tensor<4x6x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @alone
+// CHECK-SAME: %arg2: tensor<8x20x16xf32, #plan.sharding<[{}, {"tp", parts [10, 10]}, {}]>> {{.*}plan.style = "within tp"}
+// CHECK-SAME: %arg4: tensor<8x16x10xf32, #plan.sharding<[{}, {}, {"tp"}]>>
+// CHECK-SAME: %arg5: tensor<8x16xf32, #plan.sharding<[{}, {}]>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+plan.style "mlp" within [#plan.axis<"tp">] as "within tp"
+func.func @alone(
+    %x: tensor<4x6x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x6x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %w: tensor<8x20x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.w"]},
+    %b: tensor<8x20xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.b"]},
+    %v: tensor<8x16x10xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.v"]},
+    %c: tensor<8x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.c"]}) -> tensor<4x6x16xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x6x2xi64>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x6x16xf32>, tensor<8x20x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x20xf32>
+  %2 = plan.call "meshplan.grouped_bias"(%1, %b, %counts) {rows = #base.operand<0>, bias = #base.operand<1>, counts = #base.operand<2>} in "mlp"
+      : (tensor<8x4x6x20xf32>, tensor<8x20xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x20xf32>
+  %3:2 = plan.call "aten.chunk.default"(%2) {self = #base.operand<0>, chunks = 2 : i64, dim = 3 : i64} in "mlp" : (tensor<8x4x6x20xf32>) -> (tensor<8x4x6x10xf32>, tensor<8x4x6x10xf32>)
+  %4 = plan.call "aten.mul.Tensor"(%3#0, %3#1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<8x4x6x10xf32>, tensor<8x4x6x10xf32>) -> tensor<8x4x6x10xf32>
+  %5 = plan.call "meshplan.grouped_linear"(%4, %v, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x6x10xf32>, tensor<8x16x10xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %6 = plan.call "meshplan.grouped_bias"(%5, %c, %counts) {rows = #base.operand<0>, bias = #base.operand<1>, counts = #base.operand<2>} in "mlp"
+      : (tensor<8x4x6x16xf32>, tensor<8x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %7 = plan.call "meshplan.combine"(%6, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 16]} in "mlp"
+      : (tensor<8x4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<4x6x16xf32>
+  return %7 : tensor<4x6x16xf32>
+}
+
+// -----
+
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+// expected-error @below {{'mlp' has no features inside experts: no product of rows of tokens with the weights of their experts feeds another one}}
+// expected-note @below {{help: write 'expert', which divides whole experts}}
+plan.style "mlp" within [#plan.axis<"tp">] as "within tp"
+func.func @single(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %w: tensor<3x10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.w"]}) -> tensor<4x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 3 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<3x4xi64>, tensor<3x4xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<3x4xi64>) -> tensor<3x4x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<3x4x16xf32>, tensor<3x10x16xf32>, tensor<3x4xi64>) -> tensor<3x4x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 10]} in "mlp"
+      : (tensor<3x4x10xf32>, tensor<3x4xi64>) -> tensor<4x10xf32>
+  return %2 : tensor<4x10xf32>
+}

@@ -310,6 +310,8 @@ TEST(ChooseStyles, ExpertsAreDividedOverWhatDividesSamples) {
 TEST(ChooseStyles, ExpertsNeedNotBeEquallyManyOnRanksThatHaveSamples) {
   EXPECT_THAT(stylesOf(mixtureOf(3), {std::nullopt, 2, false}), ElementsAre("mlp.experts expert"));
   EXPECT_THAT(stylesOf(mixtureOf(3), {std::nullopt, 4, false}), IsEmpty()) << "a rank would have none";
+  EXPECT_THAT(stylesOf(mixtureOf(6), {2, 2, false}),
+              ElementsAre("embed rowwise", "q colwise", "o rowwise", "mlp.experts expert"));
 }
 
 TEST(ChooseStyles, FeaturesOfExpertsAreDividedWhereExpertsCannotBe) {
@@ -318,7 +320,7 @@ TEST(ChooseStyles, FeaturesOfExpertsAreDividedWhereExpertsCannotBe) {
     return std::vector<std::string>(styles.end() - 2, styles.end());
   };
   auto features = ElementsAre("mlp.experts.up colwise", "mlp.experts.down rowwise");
-  EXPECT_THAT(ofExperts(6, {2, 2, false}), features) << "of six experts four ranks cannot have equally many";
+  EXPECT_THAT(ofExperts(3, {2, 2, false}), features) << "a rank would have none";
   EXPECT_THAT(ofExperts(2, {2, 2, false}), features);
   EXPECT_THAT(ofExperts(4, {2, 1, false}), features) << "samples are not split";
 }

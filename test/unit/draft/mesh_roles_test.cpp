@@ -18,7 +18,7 @@ TEST(ParseDraftMesh, ReadsAxesInOrder) {
   EXPECT_EQ(mesh[2].role, AxisRole::tensor);
   EXPECT_EQ(axesOfRole(mesh, AxisRole::data), "(dp, fsdp)");
   EXPECT_EQ(axesOfRole(mesh, AxisRole::tensor), "tp");
-  EXPECT_EQ(axesOfExperts(mesh), "(tp, dp, fsdp)") << "those of the batch are the minor ones";
+  EXPECT_EQ(axesOfExperts(mesh), "(dp, fsdp, tp)") << "those of the batch are the major ones";
   EXPECT_EQ(shardsOfRole(mesh, AxisRole::data), 8);
   EXPECT_EQ(shardsOfRole(mesh, AxisRole::tensor), 3);
 }

@@ -18,7 +18,7 @@ sys.path.insert(1, str(FOLDER.parents[1] / "python"))
 
 COMMANDS = {
     "runs": "autocast bound_draws evaluation fault forward gradients memory outputs verify",
-    "trainings": "adapters data drawn experts export log matrix nonfinite peaks same_bits shares training",
+    "trainings": "adapters data drawn experts export log matrix mixtures nonfinite peaks same_bits shares training",
     "processes": "end_by_signal expect_failure interrupts kills launch mpi run_mpi run_processes slurm",
     "files": "damage damage_archive damage_model_json damage_schedule damage_tensors make_fixtures"
     " make_megatron_dataset random_tensors written",

@@ -199,11 +199,10 @@ void bindPlacement(const Context &context, const PlacementSyntax &placement, Ent
   const std::string &name = placement.parameter.text;
   auto isSame = [&](const auto &other) { return other.first->parameter.text == name; };
   BoundLayout layout = bindLayout(context, placement.layout, placement.text);
-  if (placement.parts && layout.splits.size() == 1)
+  if (placement.parts && !layout.splits.empty())
     layout.parts = bindParts(context, *placement.parts);
   else if (placement.parts)
-    context.diagnostics.error(placement.parts->range, "'parts' are those of one dim, and " +
-                                                          std::to_string(layout.splits.size()) + " are split");
+    context.diagnostics.error(placement.parts->range, "'parts' are those of the last split dim, and none is split");
   if (auto other = llvm::find_if(result.placements, isSame); other != result.placements.end())
     context.diagnostics.error(layout.range, "parameter '" + name + "' has two layouts")
         .note(other->second.range, "the other layout is here");

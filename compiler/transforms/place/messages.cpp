@@ -131,11 +131,11 @@ LogicalResult meshplan::reportNoFeaturesInside(StyleOp style, StringRef elsewher
                                      "of their experts feeds another one";
   diagnostic.attachNote(style.getLoc())
       << "help: "
-      << (elsewhere.empty()
-              ? std::string("no routing to experts was recognized in this model; use 'colwise' for the "
-                            "modules that make features, and 'rowwise' for those that contract them")
-          : elsewhere == style.getModule() ? std::string("write 'expert', which divides whole experts")
-                                           : ("'" + elsewhere + "' routes tokens to experts; write 'within' there").str());
+      << (elsewhere.empty() ? std::string("no routing to experts was recognized in this model; use 'colwise' for the "
+                                          "modules that make features, and 'rowwise' for those that contract them")
+          : elsewhere == style.getModule()
+              ? std::string("write 'expert', which divides whole experts")
+              : ("'" + elsewhere + "' routes tokens to experts; write 'within' there").str());
   return diagnostic;
 }
 

@@ -506,11 +506,15 @@ LogicalResult StylePlacer::readStated() {
 FailureOr<ShardingAttr> StylePlacer::statedLayout(BlockArgument argument, ShardingAttr layout) {
   auto parts = argAttr<attr::Parts>(function, argument.getArgNumber());
   ShardingAttr distributed = layout;
+  int64_t fused = layout.getRank() - 1; // the dim of the parts
+  while (fused > 0 && layout.getDims()[fused].getAxes().empty())
+    --fused;
   for (int64_t dim = 0; dim < layout.getRank(); ++dim) {
     AxisList axes = dividingAxes(layout.getDims()[dim].getAxes(), mesh);
     FailureOr<DimShardingAttr> division = blocks.divide(argument, dim, axes, mesh);
     if (isWeight(argument) && !axes.empty())
-      division = divided(argument.getLoc(), argument, dim, axes, parts ? parts.asArrayRef() : ArrayRef<int64_t>());
+      division = divided(argument.getLoc(), argument, dim, axes,
+                         parts && dim == fused ? parts.asArrayRef() : ArrayRef<int64_t>());
     if (failed(division))
       return failure();
     distributed = distributed.withDim(dim, *division);

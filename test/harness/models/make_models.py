@@ -104,6 +104,8 @@ GLM4_MOE |= {"first_k_dense_replace": 1, "pad_token_id": 0}
 DEEPSEEK_V3 = GROUPED | {"num_key_value_heads": 8, "moe_intermediate_size": 48, "n_routed_experts": 8}
 DEEPSEEK_V3 |= {"num_experts_per_tok": 3, "n_group": 4, "topk_group": 2, "first_k_dense_replace": 1}
 DEEPSEEK_V3 |= {"q_lora_rank": 24, "kv_lora_rank": 16, "qk_rope_head_dim": 8, "qk_nope_head_dim": 8, "v_head_dim": 8}
+DEEPSEEK_V2 = {key: value for key, value in DEEPSEEK_V3.items() if key not in ("n_group", "topk_group")}
+DEEPSEEK_V2 |= {"n_group": 4, "topk_group": 2, "topk_method": "group_limited_greedy"}
 GPT_OSS = GROUPED | {"head_dim": 8, "num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 8}
 GEMMA = GROUPED | {"head_dim": 16, "sliding_window": 8}  # heads * head_dim is not hidden_size
 GEMMA2 = GEMMA | {"query_pre_attn_scalar": 16, "attn_logit_softcapping": 2.0, "final_logit_softcapping": 5.0}
@@ -175,6 +177,8 @@ MODELS: dict[str, list[str]] = {
     "distributions": ["distributions"],
     "dropouts": ["dropouts"],
     "dropouts_decomposed": ["dropouts_decomposed"],
+    "edge_mixtures": ["edge_mixtures"],
+    "few_tokens": ["few_tokens"],
     "fused": ["fused"],
     "lookups": ["lookups"],
     "losses": ["losses"],
@@ -184,6 +188,7 @@ MODELS: dict[str, list[str]] = {
     "masked_attentions": ["masked_attentions"],
     "mixtures": ["mixtures"],
     "multihead": ["multihead"],
+    "one_token": ["one_token"],
     "opaque_functions": ["opaque_functions"],
     "over_vocabulary": ["over_vocabulary"],
     "parameter_functions": ["parameter_functions"],
@@ -221,10 +226,12 @@ MODELS: dict[str, list[str]] = {
     "mixtral_balanced": noisy("mixtral", *SIX, **MIXTRAL, output_router_logits="true"),
     "qwen2_moe": noisy("qwen2_moe", *SIX, **QWEN2_MOE),
     "qwen3_moe": noisy("qwen3_moe", *SIX, **QWEN3_MOE),
+    "qwen3_moe_balanced": noisy("qwen3_moe", *SIX, **QWEN3_MOE, output_router_logits="true"),
     "olmoe": noisy("olmoe", *SIX, **OLMOE),
     "granitemoe": noisy("granitemoe", *SIX, **GRANITE_MOE),
     "phimoe": noisy("phimoe", *SIX, **PHIMOE),
     "glm4_moe": noisy("glm4_moe", *SIX, **GLM4_MOE),
+    "deepseek_v2": noisy("deepseek_v2", *SIX, **DEEPSEEK_V2),
     "deepseek_v3": noisy("deepseek_v3", *SIX, **DEEPSEEK_V3),
     "gpt_oss_grouped": noisy("gpt_oss", *SIX, **GPT_OSS),
     "gpt_oss": noisy("gpt_oss", **GPT_OSS, experts_implementation="batched_mm"),

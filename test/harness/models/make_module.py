@@ -17,7 +17,15 @@ from torch import nn
 from harness.models.balanced_mixture import BalancedMixtures
 from harness.models.derivative_modules import DERIVATIVE_MODULES
 from harness.models.masked_attentions import MaskedAttentions
-from harness.models.mixture_modules import AdaptedMixtures, CapacityMixtures, LoopMixtures, Mixtures
+from harness.models.mixture_modules import (
+    AdaptedMixtures,
+    CapacityMixtures,
+    EdgeMixtures,
+    FewTokens,
+    LoopMixtures,
+    Mixtures,
+    OneToken,
+)
 from harness.models.operator_modules import ClassLosses, Losses, Operators, Summed
 from harness.models.parameter_functions import OpaqueFunctions, ParameterFunctions
 from harness.models.random_modules import (
@@ -347,6 +355,8 @@ MODULES = {
     "distributions": Distributions,
     "dropouts": Dropouts,
     "dropouts_decomposed": DecomposedDropouts,
+    "edge_mixtures": EdgeMixtures,
+    "few_tokens": FewTokens,
     "fused": Fused,
     "images": Images,
     "lookups": Lookups,
@@ -356,6 +366,7 @@ MODULES = {
     "mixtures": Mixtures,
     "multihead": Multihead,
     "opaque_functions": OpaqueFunctions,
+    "one_token": OneToken,
     "operators": Operators,
     "over_vocabulary": OverVocabulary,
     "parameter_functions": ParameterFunctions,

@@ -29,6 +29,8 @@ class Masked(nn.Module):
 class Stacked(nn.Module):
     """Weights of all experts in two parameters, and a router of scores between 0 and 1."""
 
+    slots = SLOTS
+
     def __init__(self, width: int, inner: int, count: int) -> None:
         super().__init__()
         self.router = nn.Linear(width, count, bias=False)
@@ -64,10 +66,10 @@ class Copied(Stacked):
         tokens = hidden.flatten(0, 1)
         gates, chosen = self.chosen(tokens)
         experts = chosen.flatten()
-        rows = tokens.repeat_interleave(SLOTS, dim=0).unsqueeze(-1)
+        rows = tokens.repeat_interleave(self.slots, dim=0).unsqueeze(-1)
         inner = torch.bmm(self.up[experts], rows).relu()
         rows = torch.bmm(self.down[experts], inner).squeeze(-1) * gates.flatten().unsqueeze(-1)
-        return rows.view(-1, SLOTS, hidden.shape[-1]).sum(1).view(hidden.shape)
+        return rows.view(-1, self.slots, hidden.shape[-1]).sum(1).view(hidden.shape)
 
 
 class LoopOverModules(Masked):
@@ -115,6 +117,44 @@ class LoopOverMasks(Stacked):
             inner = nn.functional.silu(tokens[mask] @ self.up[number].T)
             result[mask] = (inner @ self.down[number].T) * gates[mask].unsqueeze(-1)
         return result.view(hidden.shape)
+
+
+class OneExpert(Copied):
+    """All tokens choose the first two experts, and none the others."""
+
+    def __init__(self, width: int, inner: int, count: int) -> None:
+        super().__init__(width, inner, count)
+        self.register_buffer("favour", torch.arange(count).lt(SLOTS) * 9.0)
+
+    def chosen(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        scores = self.router(hidden).sigmoid()
+        chosen = (scores + self.favour).topk(SLOTS, dim=-1)[1]
+        return scores.gather(-1, chosen), chosen
+
+
+class EmptyLoop(LoopOverModules):
+    """The same for a list of experts: some of them compute no rows."""
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        scores = self.router(tokens).softmax(-1)
+        chosen = (scores + torch.arange(len(self.experts)).lt(SLOTS) * 9.0).topk(SLOTS, dim=-1)[1]
+        gates = scores.gather(-1, chosen)
+        result = torch.zeros_like(tokens)
+        for number, expert in enumerate(self.experts):
+            token, slot = torch.where(chosen == number)
+            result = result.index_add(0, token, expert(tokens[token]) * gates[token, slot, None])
+        return result.view(hidden.shape)
+
+
+class Tied(Copied):
+    """Experts in pairs of equal scores, of which an odd number is chosen."""
+
+    slots = 3
+
+    def chosen(self, hidden: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        half = self.router(hidden)[..., : len(self.up) // 2].sigmoid()
+        return torch.cat([half, half], -1).topk(self.slots, dim=-1)
 
 
 class Capacity(nn.Module):
@@ -309,6 +349,25 @@ class Mixtures(Chain):
 
     def __init__(self) -> None:
         super().__init__(masked=Masked(32, 48, 4), copied=Copied(32, 48, 4), sorted=Sorted(32, 48, 6))
+
+
+class EdgeMixtures(Chain):
+    """Unusual choices: all tokens choose the same experts, and equal scores."""
+
+    def __init__(self) -> None:
+        super().__init__(one=OneExpert(32, 48, 6), empty=EmptyLoop(32, 48, 4), tied=Tied(32, 48, 6))
+
+
+class FewTokens(EdgeMixtures):
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"ids": torch.randint(40, (2, 1))}
+
+
+class OneToken(EdgeMixtures):
+    @staticmethod
+    def inputs() -> Tensors:
+        return {"ids": torch.randint(40, (1, 1))}
 
 
 class LoopMixtures(Chain):

@@ -185,6 +185,24 @@ func.func @stated_parts(
 
 // -----
 
+// Where several dims are split, the parts are those of the last one.
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+
+// CHECK-LABEL: func.func @stated_parts_of_the_last_dim
+// CHECK-SAME: tensor<4x12x8xf32, #plan.sharding<[{"dp"}, {"tp", parts [8, 4]}, {}]>>
+func.func @stated_parts_of_the_last_dim(
+    %x: tensor<4x5x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<4x12x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["up.weight"], plan.style = "weight: [_ over dp, _ over tp, _]",
+                            plan.parts = array<i64: 2, 1>, plan.sharding = #plan.sharding<[{"dp"}, {"tp"}, {}]>})
+    -> tensor<4x5x12xf32> {
+  %0 = plan.call "aten.transpose.int"(%w) {self = #base.operand<0>, dim0 = 1 : i64, dim1 = 2 : i64} in "up" : (tensor<4x12x8xf32>) -> tensor<4x8x12xf32>
+  %1 = plan.call "aten.bmm.default"(%x, %0) {self = #base.operand<0>, mat2 = #base.operand<1>} in "up"
+      : (tensor<4x5x8xf32>, tensor<4x8x12xf32>) -> tensor<4x5x12xf32>
+  return %1 : tensor<4x5x12xf32>
+}
+
+// -----
+
 // An axis of size 1 shards nothing, in a style, an input or a parameter's own layout.
 plan.mesh [#base.mesh_axis<"dp" = 1>, #base.mesh_axis<"tp" = 2>]
 plan.style "up" colwise [#plan.axis<"dp">, #plan.axis<"tp">] as "colwise dp, tp"

@@ -320,10 +320,10 @@ bool EqualExpertsReader::readShared(Value value, plan::CallOp reader) {
   if (region.rows.contains(value))
     return true;
   int64_t ahead = std::max<int64_t>(rankOf(value) - 1, 0);
-  if (llvm::all_of(shapeOf(value).take_front(ahead), [](int64_t size) { return size == 1; }))
-    return true;
+  bool broadcasts = llvm::all_of(shapeOf(value).take_front(ahead), [](int64_t size) { return size == 1; });
+  // The row of the only token is one of its rows, which a product reads.
   if (!isRows(value) || !isa<FloatType>(elementOf(value)))
-    return false;
+    return broadcasts;
   Expr token = builder.coordinate(0, region.chosen.tokens), feature = builder.coordinate(1, shapeOf(value).back());
   Indices at = digitsOf(builder, token, region.chosen.tokens, leadShape);
   at.push_back(feature);

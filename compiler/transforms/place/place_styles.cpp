@@ -107,6 +107,8 @@ private:
   LogicalResult placeExperts(StyledModule &module);
   /// Divides the features inside the experts.
   LogicalResult placeInside(StyledModule &module);
+  /// The dim of a weight or bias that has the features of the use; nothing if it is not known.
+  std::optional<int64_t> insideDimOf(BlockArgument weight, const InsideUse &use, StringRef module) const;
 
   /// The parameters of the module at `path`, or the parameter of this name.
   llvm::SetVector<BlockArgument> ownedBy(StringRef path) const { return owned.lookup(path); }
@@ -249,20 +251,28 @@ LogicalResult StylePlacer::placeExperts(StyledModule &module) {
 
 LogicalResult StylePlacer::placeInside(StyledModule &module) {
   bool isPlaced = false;
-  for (const auto &[call, ofOutput, rows] : featuresInsideExperts(module.calls))
-    for (const ExpertWeight &weight : weightsOfExperts(call)) {
-      const std::optional<FeatureDim> feature = search.find(weight.argument, module.style.getModule()).of(ofOutput);
-      if (!feature || !feature->isDivisible)
+  for (const InsideUse &use : featuresInsideExperts(module.calls))
+    for (const ExpertWeight &weight : weightsOfExperts(use.call)) {
+      std::optional<int64_t> dim = insideDimOf(weight.argument, use, module.style.getModule());
+      if (!dim)
         continue;
       // Gate and up projections may be one weight, and are split where the rows are.
-      SmallVector<int64_t> parts = blocks.partsOf(rows, rankOf(rows) - 1);
-      if (failed(divide(module.style, weight.argument, feature->dim, parts)))
+      SmallVector<int64_t> parts = blocks.partsOf(use.rows, rankOf(use.rows) - 1);
+      if (failed(divide(module.style, weight.argument, *dim, parts)))
         return failure();
       isPlaced = true;
     }
   if (isPlaced)
     return success();
   return isFirstReport(module.style) ? reportNoFeaturesInside(module.style, pathOfExperts(function)) : failure();
+}
+
+std::optional<int64_t> StylePlacer::insideDimOf(BlockArgument weight, const InsideUse &use, StringRef module) const {
+  // A bias has the features of rows, so that no call tells that they are its own.
+  if (CallOp(use.call).getTarget() == "meshplan.grouped_bias")
+    return rankOf(weight) == 2 ? std::optional<int64_t>(1) : std::nullopt;
+  std::optional<FeatureDim> feature = search.find(weight, module).of(use.ofOutput);
+  return feature && feature->isDivisible ? std::optional(feature->dim) : std::nullopt;
 }
 
 static bool isMatrix(BlockArgument parameter) { return cast<RankedTensorType>(parameter.getType()).getRank() > 1; }

@@ -101,6 +101,19 @@ static AxisList exchangedAxes(ArrayRef<AxisRefAttr> experts, int64_t count, Rank
   return isNested ? exchanged : AxisList();
 }
 
+/// Tokens that are gathered over the axes: over digits only, if these are the minor ones of an axis.
+static ShardingAttr withoutTokenAxes(RankedTensorType indices, ArrayRef<AxisRefAttr> axes, MeshOp mesh) {
+  ShardingAttr gathered = getSharding(indices);
+  for (bool removes = true; std::exchange(removes, false);)
+    for (AxisRefAttr axis : axes)
+      if (overlapsAny(allAxes(gathered), axis))
+        if (auto rest = withoutTokenAxis(indices, gathered, 0, indices.getRank() - 1, axis, mesh)) {
+          gathered = *rest;
+          removes = true;
+        }
+  return without(withSharding(indices, gathered), axes, mesh);
+}
+
 std::optional<ShardingAttr> Propagation::spreadOver(Value indices, ArrayRef<AxisRefAttr> experts) {
   ShardingAttr sharding = getSharding(indices);
   AxisList used = allAxes(sharding);
@@ -130,7 +143,7 @@ void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &
   routeCauses.try_emplace(route.getResult(0), cause);
   Value indices = route.getOperand(0);
   auto gather = [&](ArrayRef<AxisRefAttr> axes) {
-    ShardingAttr gathered = without(typeOf(indices), axes, mesh);
+    ShardingAttr gathered = withoutTokenAxes(typeOf(indices), axes, mesh);
     if (gathered != getSharding(indices))
       indices = layouts.obtain(indices, gathered, route, cause);
   };

@@ -97,9 +97,12 @@ void Propagation::visitMatch(MatchOp match) {
   if (std::optional<ArrayAttr> flat = match.getFlat())
     to = to.withFlat(toAxes(*flat));
   // Gradients of rows stay addends, as rows do (isPartialShared), or parts of the features.
-  if (base::RoutedAttr rows = routed.get(match.getValue());
-      rows && from.getDims().take_front(rows.getDims()) == to.getDims().take_front(rows.getDims()))
-    to = from;
+  if (base::RoutedAttr rows = routed.get(match.getValue())) {
+    if (from.getDims().take_front(rows.getDims()) == to.getDims().take_front(rows.getDims()))
+      to = from;
+    else if (llvm::none_of(allAxes(to), [&](AxisRefAttr axis) { return overlapsAny(from.getPartialAxes(), axis); }))
+      to = to.withPartial(from.getReduction(), from.getPartialAxes());
+  }
   // The cause of the reshard: the statement that divides the value, over whose axes ranks have addends, or that shards
   // the storage.
   std::optional<Cause> cause =

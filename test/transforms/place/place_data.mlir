@@ -93,15 +93,14 @@ func.func @experts(
 
 // -----
 
-// Features of experts are not experts.
+// So do features inside the experts.
+// CHECK-LABEL: func.func @features
+// CHECK-SAME: #plan.sharding<[{}, {"dp":(1)2}, {}], flat = {"dp":(2)4}>
 plan.mesh [#base.mesh_axis<"dp" = 8>]
-// expected-error @below {{'data dp' shards parameter 'w' over axis 'dp', over which its style already shards it}}
-// expected-note @below {{help: shard over the remaining axes: 'shard ... over dp:(2)4'}}
 plan.data parameters over [#plan.axis<"dp">] prefetch 0 as "data dp"
 func.func @features(
     %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
     %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
-    // expected-note @below {{the style is here}}
     %w: tensor<8x10x16xf32, #plan.sharding<[{}, {"dp":(1)2}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.data = 0}) -> tensor<8x4x10xf32> {
   %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
       : (tensor<4x2xi64>) -> (tensor<8x4xi64>, tensor<8x4xi64>)

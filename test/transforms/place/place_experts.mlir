@@ -105,7 +105,7 @@ func.func @adapted(
 
 // Experts over dp, and the features inside each of them over tp: gate and up projections each by themselves.
 // CHECK-LABEL: func.func @both
-// CHECK-SAME: %arg2: tensor<8x20x16xf32, #plan.sharding<[{"dp"}, {"tp", parts [10, 10]}, {}]>> {{.*}plan.style = "expert dp, within tp"}
+// CHECK-SAME: %arg2: tensor<8x20x16xf32, #plan.sharding<[{"dp"}, {"tp", parts [10, 10]}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.w"], plan.style = "expert dp, within tp"}
 // CHECK-SAME: %arg3: tensor<8x20xf32, #plan.sharding<[{"dp"}, {"tp", parts [10, 10]}]>>
 // CHECK-SAME: %arg4: tensor<8x16x10xf32, #plan.sharding<[{"dp"}, {}, {"tp"}]>>
 // CHECK-SAME: %arg5: tensor<8x16xf32, #plan.sharding<[{"dp"}, {}]>>
@@ -141,7 +141,7 @@ func.func @both(
 // -----
 
 // CHECK-LABEL: func.func @alone
-// CHECK-SAME: %arg2: tensor<8x20x16xf32, #plan.sharding<[{}, {"tp", parts [10, 10]}, {}]>> {{.*}plan.style = "within tp"}
+// CHECK-SAME: %arg2: tensor<8x20x16xf32, #plan.sharding<[{}, {"tp", parts [10, 10]}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.w"], plan.style = "within tp"}
 // CHECK-SAME: %arg4: tensor<8x16x10xf32, #plan.sharding<[{}, {}, {"tp"}]>>
 // CHECK-SAME: %arg5: tensor<8x16xf32, #plan.sharding<[{}, {}]>>
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]

@@ -118,9 +118,12 @@ static std::vector<PatternSequence> choicesOf(llvm::ArrayRef<PatternNode> patter
       continue;
     }
     std::vector<PatternSequence> inner;
-    for (const PatternSequence &alternative : node.alternatives)
-      for (PatternSequence &chosen : choicesOf(alternative, most))
-        inner.push_back(std::move(chosen));
+    for (const PatternSequence &alternative : node.alternatives) {
+      std::vector<PatternSequence> chosen = choicesOf(alternative, most);
+      if (chosen.empty() || inner.size() + chosen.size() > most)
+        return {};
+      llvm::append_range(inner, chosen);
+    }
     if (inner.empty() || inner.size() > most / result.size())
       return {};
     std::vector<PatternSequence> longer;

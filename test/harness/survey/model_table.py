@@ -7,7 +7,8 @@
 against. Models of 16 bits have a second row, of plans with `precision { activations f32 }`. A cell is the largest error
 as a share of what is allowed (reference/forward.py); a cell without a number has a letter, under which the page gives
 the reason. The second table is what `meshplan check` reports about the largest rank's parameters; with --shares-only
-nothing runs, and the page keeps its first table. Status 1 if an output is wrong or a cell has no number.
+nothing runs, and the page keeps its first table. With NAMES, the page keeps the rows of others. Status 1 if an output
+is wrong or a cell has no number.
 """
 
 from __future__ import annotations
@@ -163,8 +164,8 @@ def rows_of(table: Table, text: Callable[[Cell], str]) -> list[str]:
 def shares_section(table: Table) -> str:
     """The second table, from its heading on."""
 
-    def held(cells: dict[str, Cell]) -> list[tuple[float | None, str]]:
-        return [(cell.held, cell.reason) for cell in cells.values()]
+    def held(cells: dict[str, Cell]) -> list[tuple[str, str]]:
+        return [(cell.held_text(), cell.reason) for cell in cells.values()]
 
     def is_news(model: str) -> bool:
         """A 16-bit model usually holds the shares of the same model in 32 bits."""
@@ -175,10 +176,10 @@ def shares_section(table: Table) -> str:
         SHARES,
         "",
         "Bytes of parameters that the largest rank holds, in per cent of all, as `meshplan check` reports for the same",
-        "plan. 100: nothing is split. An axis `dp` divides samples and no parameter. Under `tp=n` split weights are",
-        "100 / n, and a little more where one does not divide evenly. What is above that is whole: norms, positions,",
-        "a vocabulary or heads that do not divide, keys with fewer heads than ranks. A 16-bit model without a row has",
-        "the shares of the same model in 32 bits.",
+        "plan. 100: nothing is split. An axis `dp` divides samples, experts of mixtures and no other parameter. Under",
+        "`tp=n` split weights are 100 / n, and a little more where one does not divide evenly. What is above that is",
+        "whole: norms, positions, a vocabulary or heads that do not divide, keys with fewer heads than ranks. A 16-bit",
+        "model without a row has the shares of the same model in 32 bits.",
         "",
         *rows_of({model: table[model] for model in table if is_news(model)}, lambda cell: cell.held_text()),
     ]
@@ -244,6 +245,41 @@ def page(table: Table) -> str:
     return "\n".join(lines) + "\n" + shares_section(table)
 
 
+def values_of(section: str) -> dict[str, dict[str, str]]:
+    """The first table of a section that `rows_of` has written, by row and column; letters become their reasons."""
+    reasons = dict(re.findall(r"^- ([a-z]): (.*)$", section, re.MULTILINE))
+    lines = section[section.index("| model |") :].split("\n\n")[0].strip().split("\n")
+    words = [[word.strip() for word in line.strip("|").split("|")] for line in lines]
+    return {
+        row[0]: {column: reasons.get(word, word) for column, word in zip(words[0][1:], row[1:], strict=True)}
+        for row in words[2:]
+    }
+
+
+def table_of(text: str) -> Table:
+    """What a page says, to the digits that it has."""
+
+    def number(word: str) -> float | None:
+        return float(word) if re.fullmatch(r"[0-9.]+", word) else None
+
+    first, _, second = text.partition(SHARES)
+    held, table = values_of(second), {}
+    for row, cells in values_of(first).items():
+        wide = row.removesuffix(WIDE_SUMS).removesuffix("_bfloat16")
+        own = held.get(row, held.get(row.removesuffix(WIDE_SUMS), held.get(wide, {})))
+        table[row] = {
+            column: Cell(number(word), "" if number(word) is not None else word, number(own.get(column, "")))
+            for column, word in cells.items()
+        }
+    return table
+
+
+def merged(text: str, table: Table) -> Table:
+    """The rows of a page and those of a table, which replace them, in the order of the models."""
+    rows = table_of(text) | table
+    return {row: rows[row] for row in runnable() if row in rows}
+
+
 def with_shares(text: str, table: Table) -> str:
     """A page with another second table, or with its first one."""
     return text.partition(SHARES)[0].rstrip("\n") + "\n\n" + shares_section(table)
@@ -269,8 +305,10 @@ def main(words: Sequence[str]) -> int:
     table = {name: run_model(arguments, name) for name in names}
     if arguments.shares_only:
         if arguments.page:
-            arguments.page.write_text(with_shares(arguments.page.read_text(), table))
+            text = arguments.page.read_text()
+            arguments.page.write_text(with_shares(text, merged(text, table) if arguments.names else table))
         return 0 if all(cell.held is not None for cells in table.values() for cell in cells.values()) else 1
     if arguments.page:
-        arguments.page.write_text(page(table))
+        kept = arguments.names and arguments.page.exists()
+        arguments.page.write_text(page(merged(arguments.page.read_text(), table) if kept else table))
     return 0 if all(cell.is_right() for cells in table.values() for cell in cells.values()) else 1

@@ -67,6 +67,14 @@ TEST_F(ExportTest, WritesTheParametersInTheirOwnType) {
   EXPECT_THAT(folder.names(), ElementsAre("model", "out", "run"));
 }
 
+TEST_F(ExportTest, WritesTheTensorsOfWeightFiles) {
+  save({.inPieces = true}, folder / "model");
+  EXPECT_EQ(exported({.fileBytes = 30}).tensors, 2);
+  EXPECT_THAT(elementsOf(folder / "out", "first"), testing::AllOf(testing::SizeIs(3), Each(behindStep(9).parameter)));
+  EXPECT_THAT(elementsOf(folder / "out", "second"), testing::AllOf(testing::SizeIs(4), Each(behindStep(9).parameter)));
+  EXPECT_THAT(textOf("model.safetensors.index.json"), testing::HasSubstr("\"second\": \"model-00002-of-00002"));
+}
+
 TEST_F(ExportTest, TakesMastersWhereItConverts) {
   save(masters, folder / "model/model.safetensors");
   exported({.dtype = DType::f32});

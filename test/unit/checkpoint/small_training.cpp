@@ -24,6 +24,12 @@ public:
     lr = setting("optimizer.lr", rate);
     step = setting("step", 1);
     train(plan.name, plan.dtype, plan.master);
+    if (plan.inPieces) {
+      auto &pieces = builder.program().parameters.back()->pieces = std::make_unique<artifact::WeightPiecesT>();
+      pieces->before = {"first", "second"};
+      pieces->after = {"", ""};
+      pieces->sizes = {3, plan.extent - 3};
+    }
     if (plan.hasFrozen && plan.isBaseTrained) {
       train(plan.baseName, DType::f32, {});
     } else if (plan.hasFrozen) {

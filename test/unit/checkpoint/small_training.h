@@ -28,6 +28,7 @@ struct SmallPlan {
   std::string baseName = "base", otherBaseName = {}; ///< the latter for a tied one
   bool isInteger = false;                            ///< "base" is of i64
   bool isBuffer = false;                             ///< "base" is not a parameter
+  bool inPieces = false;                             ///< files have w as "first", of three elements, and "second"
 };
 
 /// A schedule of the plan.

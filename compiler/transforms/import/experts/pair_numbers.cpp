@@ -54,9 +54,10 @@ bool RoutedRegionReader::readConversion(plan::CallOp call, const CallView &view)
   auto found = numbers.find(self);
   Type type = elementOf(call.getResult(0));
   bool isExact = type.isF32() || type.isF64() || type.isInteger(32) || type.isInteger(64);
-  // f32 counts to 2^24.
-  if (found == numbers.end() || found->second.meaning == PairMeaning::weights || !isExact ||
-      (type.isF32() && pairs() >= (1 << 24)))
+  if (found == numbers.end() || found->second.meaning == PairMeaning::weights || !isExact)
+    return false;
+  // f32 counts to 2^24. Numbers of experts are below that of all experts, others may be that of all pairs.
+  if (type.isF32() && (found->second.meaning == PairMeaning::ids ? experts : pairs()) >= (1 << 24))
     return false;
   PairValue same = found->second;
   define(call.getResult(0), same);

@@ -48,6 +48,26 @@ class Cells(unittest.TestCase):
         self.assertIn("| m | 100 | 100 | 50 | 100 | 50 | 100 |", second)
         self.assertNotIn("Without", second)
 
+    def test_a_page_keeps_rows_that_are_not_run_again(self) -> None:
+        none = Cell(reason="x", held=50.4)
+        table = {
+            "llama": row(Cell(share=0.25, held=100.0), {"tp=2": none}),
+            "gpt2": row(Cell(share=0.5, held=33.3)),
+            "llama_bfloat16": row(Cell(share=0.67, held=100.0), {"tp=2": none}),
+            "gpt2_bfloat16": row(Cell(share=0.67, held=66.7)),
+            "gpt2_bfloat16, activations f32": row(Cell(share=0.67, held=66.7)),
+        }
+        page = model_table.page(table)
+        self.assertEqual(model_table.page(model_table.table_of(page)), page)
+        new = {"gpt2": row(Cell(share=0.75, held=20.0)), "bert": row(Cell(share=0.1, held=10.0))}
+        merged = model_table.merged(page, new)
+        self.assertEqual([*merged], ["llama", "gpt2", "bert", *[*table][2:]])
+        self.assertEqual(model_table.page(merged), model_table.page({**merged, **new}))
+        self.assertEqual(
+            model_table.page({name: merged[name] for name in table if name != "gpt2"}),
+            model_table.page({name: table[name] for name in table if name != "gpt2"}),
+        )
+
     def test_the_summary_counts_plans(self) -> None:
         table = {
             "m": row(Cell(share=0.2), {"tp=2": Cell(share=0.5), "tp=3": Cell(share=1.5), "tp=4": Cell(reason="x")}),

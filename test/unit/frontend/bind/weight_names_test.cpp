@@ -89,6 +89,14 @@ TEST(BindWeightNames, ATiedParameterIsOne) {
   EXPECT_THAT(namesOf("lm_head.weight: out", llama(1, /*tied=*/true)), ElementsAre("model.embed_tokens.weight: out"));
 }
 
+TEST(BindWeightNames, NestedChoicesDoNotTakeLong) {
+  std::string inner = "{0..60}{0..60}", choices = inner;
+  for (int i = 0; i < 60; ++i)
+    choices += ", " + inner;
+  EXPECT_THAT(faults("weight_names { lm_head.weight: {" + choices + "} }")[0],
+              testing::HasSubstr("has more than 4096 choices"));
+}
+
 TEST(BindWeightNames, ManyStarsDoNotTakeLong) {
   std::string pattern = "*";
   for (int i = 0; i < 40; ++i)

@@ -113,7 +113,7 @@ struct MemoryReport {
   std::optional<PeakReport> atPeak = std::nullopt;
 };
 
-/// What a rank has of the tokens of experts in one case.
+/// The rows of experts of a rank in one case.
 struct ExpertLoad {
   int64_t rows = 0;          ///< of the layer in which a rank has most rows, in one microbatch
   int64_t exchangeBytes = 0; ///< sent and received by the largest rank, in all exchanges of rows

@@ -20,7 +20,8 @@ SmallVector<plan::CallOp> meshplan::routesOf(func::FuncOp function) {
 static SmallVector<plan::CallOp> layersOf(plan::CallOp route) {
   SmallVector<plan::CallOp> layers;
   for (Operation *user : route.getResult(1).getUsers())
-    if (auto call = dyn_cast<plan::CallOp>(user); call && !call.getBackward())
+    if (auto call = dyn_cast<plan::CallOp>(user);
+        call && !call.getBackward() && call.getTarget() != "meshplan.expert_tokens")
       layers.push_back(call);
   return layers;
 }

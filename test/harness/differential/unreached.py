@@ -28,7 +28,14 @@ SPLIT = "it cuts the sequence, which is gathered or refused where a style divide
 # Operators of the backward pass, of the optimizer and of what lies around them.
 OF_STEPS = (
     *("aten.*_backward*", "meshplan.*_backward", "meshplan.*_gradient*", "meshplan.accumulate", "meshplan.adam"),
-    *("meshplan.assign", "meshplan.clip_factor", "meshplan.index_sum", "meshplan.nonfinite_count"),
+    *(
+        "meshplan.assign",
+        "meshplan.balanced_bias",
+        "meshplan.clip_factor",
+        "meshplan.expert_tokens",
+        "meshplan.index_sum",
+        "meshplan.nonfinite_count",
+    ),
     *("meshplan.note_nonfinite", "meshplan.round_gradient", "meshplan.scatter_sum*", "meshplan.sgd*"),
     *("meshplan.square_sum", "meshplan.sum_shared_heads", "meshplan.take_microbatch", "meshplan.to_*"),
 )
@@ -50,6 +57,7 @@ REASONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     (EXPERTS, ("aten._grouped_mm.default", "meshplan.grouped_mm"), EVERYWHERE),
     (EXPERTS, ("meshplan.grouped_linear*", "meshplan.grouped_bias", "meshplan.route"), EVERYWHERE),
     (EXPERTS, ("meshplan.dispatch*", "meshplan.combine", "meshplan.collect_gates"), EVERYWHERE),
+    (EXPERTS, ("meshplan.drop_choices",), EVERYWHERE),
     (RECURRENT, ("aten.lstm*", "aten.gru*", "aten.rnn_*"), BY_STYLE),
     (LABELS, ("meshplan.token_loss", "meshplan.count_tokens", "meshplan.class_weight"), BY_STYLE),
     (CLASSES, ("meshplan.row_*",), ("sequence", "parts")),

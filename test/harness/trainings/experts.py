@@ -5,9 +5,9 @@
 
 The model is models/balanced_mixture.py, which PyTorch trains beside `meshplan-run train`. In each step the log must
 have the tokens of each expert and what is dropped, and a loss within 1e-5; after the last step parameters must agree
-within 1e-5 of the largest number of each, and the bias of the scores exactly. With `--capacity` PyTorch drops what the
-plan says, by gates of zeros; with `--rate` it changes the bias after each step. The statements of the plan are those of the
-command line.
+within 1e-5 of the largest number of each, and the bias of the scores exactly. With `--capacity` PyTorch drops
+what the plan says, by gates of zeros; with `--rate` it changes the bias after each step. The statements of the plan are
+those of the command line.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@
 // An expert takes at most ceil(1.2 * 6 * 2 / 8) = 2 pairs of each sample. The path of the bias is that of the module
 // around the router and the experts.
 // CHECK: plan.routing bias 1.000000e-03 of "mlp"
+// CHECK-NEXT: plan.routing bias 1.000000e-03 of "dense"
 // CHECK-NOT: plan.routing
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[CHOSEN:.*]]:2 = plan.call "aten.topk.default"

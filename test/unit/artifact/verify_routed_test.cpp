@@ -52,6 +52,8 @@ TEST_P(WrongRouted, IsRefused) {
 const RoutedCase cases[] = {
     {"Kind", [](ScheduleT &, artifact::ValueT &rows) { rows.routed->kind = static_cast<artifact::RoutedKind>(7); },
      "values[7]: routed: kind 7 does not exist"},
+    {"Reserve", [](ScheduleT &, artifact::ValueT &rows) { rows.routed->reserve = 0.5; },
+     "values[7]: routed: a reserve of 0.5, must be at least 1"},
     {"FewDims", [](ScheduleT &, artifact::ValueT &rows) { rows.routed->dims = 1; },
      "values[7]: routed: 1 dims of experts and tokens of a value of rank 2"},
     {"ManyDims", [](ScheduleT &, artifact::ValueT &rows) { rows.routed->dims = 3; },

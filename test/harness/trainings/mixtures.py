@@ -46,6 +46,10 @@ TRANSPOSED = (
     "down_proj: [_ over dp, _ over tp, _]; down_proj_bias: [_ over dp, _]"
 )
 BY_HAND = "up: [_ over dp, _ over tp, _]; down: [_ over dp, _, _ over tp]"
+ADAPTED = (
+    f"{BY_HAND}; up_first: split 0 over dp; up_second: [_ over dp, _ over tp, _]; "
+    "down_first: [_ over dp, _, _ over tp]; down_second: split 0 over dp"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,8 +68,8 @@ class Mixture:
         return [*(f"{self.layers}.{statement}" for statement in self.attention), *self.head]
 
 
-def by_hand(experts: str) -> Mixture:
-    return Mixture(experts, experts.strip("{}"), BY_HAND, (), ("norms.*: sequence tp",), (), "ids")
+def by_hand(experts: str, weights: str = BY_HAND) -> Mixture:
+    return Mixture(experts, experts.strip("{}"), weights, (), ("norms.*: sequence tp",), (), "ids")
 
 
 MIXTURES = {
@@ -83,7 +87,7 @@ MIXTURES = {
     "gpt_oss_grouped": Mixture(weights=TRANSPOSED, attention=()),
     "mixtures_loss": by_hand("{sorted, copied}"),
     "loop_mixtures_loss": by_hand("{weights, masks}"),
-    "adapted_mixtures_loss": by_hand("{weights, rows}"),
+    "adapted_mixtures_loss": by_hand("{weights, rows}", ADAPTED),
 }
 
 

@@ -6,12 +6,14 @@
 
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/erase_unread.h"
+#include "compiler/transforms/import/experts/capacity_products.h"
 #include "compiler/transforms/import/experts/equal_experts.h"
 #include "compiler/transforms/import/experts/routed_calls.h"
 #include "compiler/transforms/import/experts/routed_region.h"
 #include "compiler/transforms/import/experts/stacked_experts.h"
 #include "compiler/transforms/import/passes.h"
 #include "compiler/transforms/import/rows/unmerge_rows.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace meshplan {
 #define GEN_PASS_DEF_RECOGNIZEEXPERTS
@@ -33,16 +35,20 @@ static SmallVector<Value> possibleIds(plan::CallOp call) {
       call.getOperands(), [](Value operand) { return rankOf(operand) == 1 && isa<IntegerType>(elementOf(operand)); }));
 }
 
+static void explain(Operation *obstacle, std::optional<StringRef> module, const Twine &why) {
+  auto remark = obstacle->emitRemark() << "experts of " << moduleText(module.value_or(""))
+                                       << " are computed as the model writes them: " << why;
+  remark.attachNote()
+      << "help: choose experts with topk, and compute on each row alone between the products with their "
+         "weights";
+}
+
 static void explain(const RoutedRegion &region) {
   auto call = dyn_cast<plan::CallOp>(region.obstacle);
   std::optional<StringRef> module = call ? call.getModule() : std::nullopt;
   if (!region.steps.empty())
     module = plan::CallOp(region.steps.front().place).getModule();
-  auto remark = region.obstacle->emitRemark() << "experts of " << moduleText(module.value_or(""))
-                                              << " are computed as the model writes them: " << region.why;
-  remark.attachNote()
-      << "help: choose experts with topk, and compute on each row alone between the products with their "
-         "weights";
+  explain(region.obstacle, module, region.why);
 }
 
 /// True if the region has been replaced.
@@ -71,6 +77,7 @@ private:
     eraseUnread(block);
     IndexFunctions functions;
     llvm::DenseSet<Value> seen;
+    llvm::StringSet<> withCapacity; // modules
     bool isAnyBuilt = false;
     for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>())) {
       for (Value ids : possibleIds(call))
@@ -80,6 +87,11 @@ private:
         isAnyBuilt |= replace(readEqualExperts(functions, call));
       if (call.getTarget() == "aten.sum.dim_IntList")
         isAnyBuilt |= replace(readStackedExperts(functions, call));
+      StringRef module = call.getModule().value_or("");
+      if (takesCapacity(call) && withCapacity.insert(module).second)
+        explain(call, module,
+                operatorText(call.getTarget(), call.getModule()) +
+                    " takes tokens by their position among those of an expert, up to a capacity");
     }
     if (!isAnyBuilt)
       return;

@@ -70,6 +70,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     return;
   case Phase::partition:
     manager.addPass(createStoreRouted());
+    manager.addPass(createPlaceExchanges());
     manager.addPass(createDropShapes());
     manager.addPass(createRepeatForward());
     manager.addPass(createLowerReshards());

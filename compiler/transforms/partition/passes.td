@@ -23,6 +23,26 @@ def StoreRouted : Pass<"plan-store-routed", "::mlir::ModuleOp"> {
   let dependentDialects = ["::meshplan::plan::PlanDialect"];
 }
 
+def PlaceExchanges : Pass<"plan-place-exchanges", "::mlir::ModuleOp"> {
+  let summary = "let narrow rows go to experts and back";
+  let description = [{
+    Rows go to the rank of their expert and come back in `plan.reshard`. Where a call computes each row from rows alone,
+    and the others of its operands are at the rank of the token, the rows come back before the call if they are not
+    wider there. In the other direction, what is computed from rows at the rank of the token goes to the expert instead
+    of these rows, if it is not wider. So gates are multiplied at the rank of the token and are not exchanged, and rows
+    are exchanged in the type in which experts compute.
+
+    ```mlir
+    %1 = plan.call "aten.mul.Tensor"(%rows, %gates) ... : (rows of bf16, rows of f32) -> rows of f32
+    %2 = plan.reshard %1 ...
+    // becomes
+    %1 = plan.reshard %rows ...
+    %2 = plan.call "aten.mul.Tensor"(%1, %gates_at_home) ...
+    ```
+  }];
+  let dependentDialects = ["::meshplan::plan::PlanDialect"];
+}
+
 def DropShapes : Pass<"plan-drop-shapes", "::mlir::ModuleOp"> {
   let summary = "remove operands that are used only for shape and sharding";
   let description = [{

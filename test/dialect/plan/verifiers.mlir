@@ -1089,7 +1089,7 @@ module attributes {test.attr = #plan.stand_in<zeros>} {}
 // -----
 
 // The values of #plan.style_kind
-// expected-error @below {{expected ::meshplan::plan::StyleKind to be one of: colwise, rowwise, sequence, expert, replicate}}
+// expected-error @below {{expected ::meshplan::plan::StyleKind to be one of: colwise, rowwise, sequence, expert, within, replicate}}
 // expected-error @below {{failed to parse Plan_StyleKindAttr parameter 'value' which is to be a `::meshplan::plan::StyleKind`}}
 plan.style "up" diagonal [] as "diagonal"
 

@@ -17,6 +17,24 @@ func.func @route_one_token_dim(%0: tensor<7x3xi64> {sample.range = [0 : i64, 5 :
   return %table, %counts : tensor<5x7xi64>, tensor<5x7xi64>
 }
 
+func.func @expert_tokens(%0: tensor<6x4x5xi64> {sample.routed = "counts"}, %1: tensor<6x4x5xi64> {sample.routed = "table"}) -> tensor<6xi64> attributes {sample.slots = 2 : i64} {
+  %r = plan.call "meshplan.expert_tokens"(%0, %1) {counts = #base.operand<0>, table = #base.operand<1>}
+    : (tensor<6x4x5xi64>, tensor<6x4x5xi64>) -> tensor<6xi64>
+  return %r : tensor<6xi64>
+}
+
+func.func @drop_choices(%0: tensor<4x5x2xi64> {sample.range = [0 : i64, 3 : i64]}) -> tensor<4x5x2xi64> {
+  %r = plan.call "meshplan.drop_choices"(%0) {indices = #base.operand<0>, experts = 3 : i64, most = 2 : i64}
+    : (tensor<4x5x2xi64>) -> tensor<4x5x2xi64>
+  return %r : tensor<4x5x2xi64>
+}
+
+func.func @balanced_bias(%0: tensor<6xf32>, %1: tensor<6xi64> {sample.counted}) -> tensor<6xf32> {
+  %r = plan.call "meshplan.balanced_bias"(%0, %1) {bias = #base.operand<0>, tokens = #base.operand<1>, rate = 0.25 : f64}
+    : (tensor<6xf32>, tensor<6xi64>) -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
+
 func.func @dispatch(%0: tensor<4x5x8xf32>, %1: tensor<6x4x5xi64> {sample.routed = "table"}) -> (tensor<6x4x5x8xf32> {sample.routed = "rows"}) attributes {sample.slots = 2 : i64} {
   %r = plan.call "meshplan.dispatch"(%0, %1) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
     : (tensor<4x5x8xf32>, tensor<6x4x5xi64>) -> tensor<6x4x5x8xf32>

@@ -345,6 +345,9 @@ def RecognizeExperts : Pass<"plan-recognize-experts", "::mlir::func::FuncOp"> {
     weights that read a copy of the tokens times such gates, if all that is computed from zeros is zero. Experts weighted by
     a softmax over all of them stay as they are.
 
+    In one-hot products with a capacity, tokens have positions by a running sum. If no two tokens of an expert can have
+    the same one, the rows are those of a routed tensor, and the gates of tokens without a position are 0.
+
     ```mlir
     %flat = plan.call "aten.view.default"(%chosen) ... : [4, 16, 2] -> [128]
     %sorted, %order = plan.call "aten.sort.default"(%flat) ...

@@ -59,6 +59,11 @@ bool meshplan::takesCapacity(plan::CallOp call) {
       llvm::is_contained({"aten.einsum.default", "aten.bmm.default", "aten.matmul.default"}, call.getTarget());
   if (!isProduct || call.getNumOperands() != 2 || rankOf(call.getResult(0)) < 2)
     return false;
-  bool left = hasPositions(call.getOperand(0)), right = hasPositions(call.getOperand(1));
-  return left != right && rankOf(call.getOperand(left ? 0 : 1)) >= 3;
+  for (unsigned side : {0, 1}) {
+    Value spread = call.getOperand(side), rows = call.getOperand(1 - side);
+    // A product with one-hot vectors of the experts makes what is spread.
+    if (rankOf(spread) >= 3 && hasPositions(spread) && sourcesOf(rows, {"aten.one_hot.default"}).empty())
+      return true;
+  }
+  return false;
 }

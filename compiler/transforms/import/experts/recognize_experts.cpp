@@ -6,6 +6,7 @@
 
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/erase_unread.h"
+#include "compiler/transforms/import/experts/capacity_experts.h"
 #include "compiler/transforms/import/experts/capacity_products.h"
 #include "compiler/transforms/import/experts/equal_experts.h"
 #include "compiler/transforms/import/experts/routed_calls.h"
@@ -77,7 +78,6 @@ private:
     eraseUnread(block);
     IndexFunctions functions;
     llvm::DenseSet<Value> seen;
-    llvm::StringSet<> withCapacity; // modules
     bool isAnyBuilt = false;
     for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>())) {
       for (Value ids : possibleIds(call))
@@ -87,18 +87,21 @@ private:
         isAnyBuilt |= replace(readEqualExperts(functions, call));
       if (call.getTarget() == "aten.sum.dim_IntList")
         isAnyBuilt |= replace(readStackedExperts(functions, call));
-      StringRef module = call.getModule().value_or("");
-      if (takesCapacity(call) && withCapacity.insert(module).second)
+      if (call.getTarget() == "aten.einsum.default")
+        isAnyBuilt |= replace(readCapacityExperts(functions, call));
+    }
+    if (isAnyBuilt) {
+      eraseUnread(block);
+      // Rows that the sum over slots needed until now are tokens with dims again.
+      unmergeRowRegions(block);
+      eraseUnread(block);
+    }
+    llvm::StringSet<> explained; // modules
+    for (auto call : block.getOps<plan::CallOp>())
+      if (StringRef module = call.getModule().value_or(""); takesCapacity(call) && explained.insert(module).second)
         explain(call, module,
                 operatorText(call.getTarget(), call.getModule()) +
                     " takes tokens by their position among those of an expert, up to a capacity");
-    }
-    if (!isAnyBuilt)
-      return;
-    eraseUnread(block);
-    // Rows that the sum over slots needed until now are tokens with dims again.
-    unmergeRowRegions(block);
-    eraseUnread(block);
   }
 };
 

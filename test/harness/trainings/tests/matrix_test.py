@@ -44,7 +44,7 @@ class Tables(unittest.TestCase):
         mixtures of train_mixtures.test."""
         alike = {"llama_dynamic", "llama_decomposed", "smollm2", "opt_mask", "bloom_mask"}
         alike |= {"mixtral_six", "mixtral_balanced", "qwen2_moe", "qwen3_moe", "olmoe", "granitemoe", "phimoe"}
-        alike |= {"glm4_moe", "deepseek_v3", "gpt_oss_grouped"}
+        alike |= {"glm4_moe", "deepseek_v2", "deepseek_v3", "gpt_oss_grouped", "qwen3_moe_balanced", "mixtral_lora"}
         trained = {
             re.sub(r"_(batch\d+|four|long)$", "", name)
             for name, options in make_models.MODELS.items()

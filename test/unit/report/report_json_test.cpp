@@ -15,7 +15,7 @@ TEST(ReportJson, AnEmptyReportHasEveryKey) {
     "totals": {"parameters": 0, "trained": 0, "buffers": 0, "traffic_bytes": 0},
     "memory": {"parameters": {"largest": 0, "least": 0}, "constants": {"largest": 0, "least": 0},
                "inputs": {"largest": 0, "least": 0}, "states": {"largest": 0, "least": 0}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0},
-               "host_parameters": {"largest": 0, "least": 0}, "host_states": {"largest": 0, "least": 0}, "host_peak": 0}, "at_peak": null, "evaluation": null,
+               "host_parameters": {"largest": 0, "least": 0}, "host_states": {"largest": 0, "least": 0}, "host_peak": 0}, "experts": null, "at_peak": null, "evaluation": null,
     "time": {"compute_ns": 0, "communication_ns": 0, "copies_ns": 0, "step_ns": 0, "exposed_ns": 0, "exposed_copies_ns": 0, "waits_for_host_ns": 0, "splittable": 0, "split": 0,
              "groups": [], "model_flops": [], "model_flops_utilization": null},
     "communicators": [], "activation_sums": [], "statements": [], "derivatives": [], "machine": null, "without_cost": [], "parameters": []})"));
@@ -29,6 +29,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
   report.coverage = {{"a.plan:3", "lm_head: colwise tp", 1, 61, "modules"}};
   report.memory = {{10, 9}, {8, 7}, {6, 5}, {44, 33}, {4, 3}, {}, {20, 19}, {18, 17}, 99, {13, 12}};
   report.memory.atPeak = {"aten.mm.default", "a", {{"w", "a", 2, 16}}, {"", "", 3, 5}};
+  report.experts = ExpertsReport{{1, 2, 3}, ExpertLoad{4, 5, 6}, {7, 8, 9}};
   report.time = {.compute = 55,
                  .communication = 66,
                  .copies = 44,
@@ -60,6 +61,8 @@ TEST(ReportJson, EveryFieldIsWritten) {
     "memory": {"parameters": {"largest": 10, "least": 9}, "constants": {"largest": 8, "least": 7},
                "inputs": {"largest": 6, "least": 5}, "states": {"largest": 4, "least": 3}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 44, "least": 33},
                "host_parameters": {"largest": 20, "least": 19}, "host_states": {"largest": 18, "least": 17}, "host_peak": 99},
+    "experts": {"balanced": {"rows": 1, "exchange_bytes": 2, "peak": 3}, "reserved": {"rows": 4, "exchange_bytes": 5, "peak": 6},
+                "worst": {"rows": 7, "exchange_bytes": 8, "peak": 9}},
     "at_peak": {"operator": "aten.mm.default", "module": "a",
                 "held": [{"tensor": "w", "module": "a", "count": 2, "bytes": 16}], "others": {"count": 3, "bytes": 5}},
     "evaluation": {"peak": {"largest": 13, "least": 12}},

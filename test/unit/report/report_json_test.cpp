@@ -16,7 +16,7 @@ TEST(ReportJson, AnEmptyReportHasEveryKey) {
     "memory": {"parameters": {"largest": 0, "least": 0}, "constants": {"largest": 0, "least": 0},
                "inputs": {"largest": 0, "least": 0}, "states": {"largest": 0, "least": 0}, "accumulators": {"largest": 0, "least": 0}, "peak": {"largest": 0, "least": 0},
                "host_parameters": {"largest": 0, "least": 0}, "host_states": {"largest": 0, "least": 0}, "host_peak": 0}, "experts": null, "at_peak": null, "evaluation": null,
-    "time": {"compute_ns": 0, "communication_ns": 0, "copies_ns": 0, "step_ns": 0, "exposed_ns": 0, "exposed_copies_ns": 0, "waits_for_host_ns": 0, "splittable": 0, "split": 0,
+    "time": {"compute_ns": 0, "communication_ns": 0, "copies_ns": 0, "step_ns": 0, "exposed_ns": 0, "exposed_copies_ns": 0, "waits_for_host_ns": 0, "splittable": 0, "split": 0, "halves": null,
              "groups": [], "model_flops": [], "model_flops_utilization": null},
     "communicators": [], "activation_sums": [], "statements": [], "derivatives": [], "machine": null, "without_cost": [], "parameters": []})"));
 }
@@ -66,7 +66,7 @@ TEST(ReportJson, EveryFieldIsWritten) {
     "at_peak": {"operator": "aten.mm.default", "module": "a",
                 "held": [{"tensor": "w", "module": "a", "count": 2, "bytes": 16}], "others": {"count": 3, "bytes": 5}},
     "evaluation": {"peak": {"largest": 13, "least": 12}},
-    "time": {"compute_ns": 55, "communication_ns": 66, "copies_ns": 44, "step_ns": 77, "exposed_ns": 22, "exposed_copies_ns": 11, "waits_for_host_ns": 5, "splittable": 8, "split": 6,
+    "time": {"compute_ns": 55, "communication_ns": 66, "copies_ns": 44, "step_ns": 77, "exposed_ns": 22, "exposed_copies_ns": 11, "waits_for_host_ns": 5, "splittable": 8, "split": 6, "halves": null,
              "groups": [{"purpose": "gradients", "communicator": "dp", "count": 3, "exposed_ns": 22, "hidden_ns": 44}], "model_flops": [{"dtype": "bf16", "flops": 1000, "peak_flops_per_second": 2000}], "model_flops_utilization": 0.25},
     "communicators": [{"name": "tp", "axes": ["tp"], "ranks": 3,
                        "collectives": [{"kind": "all_gather", "count": 1, "bytes": 2}]}],

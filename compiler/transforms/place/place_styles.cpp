@@ -105,6 +105,9 @@ private:
 
   /// Divides the experts of every weight that computes rows of the module.
   LogicalResult placeExperts(StyledModule &module);
+  /// The calls with weights of experts that a style of the module divides: its own, or those that read its parameters.
+  SmallVector<CallOp> callsOfExperts(StyledModule &module);
+  bool isPlacedBy(StyledModule &module, BlockArgument weight);
   /// Divides the features inside the experts.
   LogicalResult placeInside(StyledModule &module);
   /// The dim of a weight or bias that has the features of the use; nothing if it is not known.
@@ -234,8 +237,24 @@ LogicalResult StylePlacer::place(StyledModule &module) {
   llvm_unreachable("unknown style");
 }
 
+SmallVector<CallOp> StylePlacer::callsOfExperts(StyledModule &module) {
+  if (!weightsOfExperts(module.calls).empty())
+    return module.calls;
+  // A module may hold weights and have no operators.
+  SmallVector<CallOp> calls(function.getBody().getOps<CallOp>());
+  llvm::SetVector<BlockArgument> own = ownedBy(module.style.getModule());
+  bool holdsSome =
+      llvm::any_of(weightsOfExperts(calls), [&](const ExpertWeight &weight) { return own.contains(weight.argument); });
+  return holdsSome ? calls : SmallVector<CallOp>();
+}
+
+bool StylePlacer::isPlacedBy(StyledModule &module, BlockArgument weight) {
+  return !weightsOfExperts(module.calls).empty() || ownedBy(module.style.getModule()).contains(weight);
+}
+
 LogicalResult StylePlacer::placeExperts(StyledModule &module) {
-  SmallVector<ExpertWeight> weights = weightsOfExperts(module.calls);
+  SmallVector<ExpertWeight> weights = weightsOfExperts(callsOfExperts(module));
+  llvm::erase_if(weights, [&](const ExpertWeight &weight) { return !isPlacedBy(module, weight.argument); });
   if (weights.empty())
     return isFirstReport(module.style) ? reportNoExperts(module.style, pathOfExperts(function)) : failure();
   for (const ExpertWeight &weight : weights) {
@@ -251,10 +270,10 @@ LogicalResult StylePlacer::placeExperts(StyledModule &module) {
 
 LogicalResult StylePlacer::placeInside(StyledModule &module) {
   bool isPlaced = false;
-  for (const InsideUse &use : featuresInsideExperts(module.calls))
+  for (const InsideUse &use : featuresInsideExperts(callsOfExperts(module)))
     for (const ExpertWeight &weight : weightsOfExperts(use.call)) {
       std::optional<int64_t> dim = insideDimOf(weight.argument, use, module.style.getModule());
-      if (!dim)
+      if (!dim || !isPlacedBy(module, weight.argument))
         continue;
       // Gate and up projections may be one weight, and are split where the rows are.
       SmallVector<int64_t> parts = blocks.partsOf(use.rows, rankOf(use.rows) - 1);

@@ -19,6 +19,8 @@ REFUSALS = {
     r"heads of .*, and sharding over .* would split one": "shards cut a head",
     r"is inside a head, and sharding it over .* would split the head": "shards cut a head",
     r"rows of tokens between the experts' layers would have to move between ranks": "rows of experts would move",
+    r"of which these ranks hold different experts": "a data block that names experts that it does not have",
+    r"' routes nothing: |' has no features inside experts: ": "a mixture in a form that is not known",
     r"is not implemented yet": "a statement that is not implemented",
     r"microbatches cannot be concatenated": "samples of several microbatches are mixed",
     r"its microbatches are split over ranks": "microbatches are split over ranks",

@@ -192,3 +192,38 @@ func.func @single(
       : (tensor<3x4x10xf32>, tensor<3x4xi64>) -> tensor<4x10xf32>
   return %2 : tensor<4x10xf32>
 }
+
+// -----
+
+// A module that holds the weights, which another one reads.
+// CHECK-LABEL: func.func @held
+// CHECK-SAME: %arg2: tensor<8x20x16xf32, #plan.sharding<[{}, {"tp", parts [10, 10]}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.experts.w"], plan.style = "within tp"}
+// CHECK-SAME: %arg4: tensor<8x16x10xf32, #plan.sharding<[{}, {}, {"tp"}]>>
+// CHECK-SAME: %arg5: tensor<8x16xf32, #plan.sharding<[{}, {}]>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+plan.style "mlp.experts" within [#plan.axis<"tp">] as "within tp"
+func.func @held(
+    %x: tensor<4x6x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x6x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %w: tensor<8x20x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.experts.w"]},
+    %b: tensor<8x20xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.experts.b"]},
+    %v: tensor<8x16x10xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.experts.v"]},
+    %c: tensor<8x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.experts.c"]}) -> tensor<4x6x16xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x6x2xi64>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x6x16xf32>, tensor<8x20x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x20xf32>
+  %2 = plan.call "meshplan.grouped_bias"(%1, %b, %counts) {rows = #base.operand<0>, bias = #base.operand<1>, counts = #base.operand<2>} in "mlp"
+      : (tensor<8x4x6x20xf32>, tensor<8x20xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x20xf32>
+  %3:2 = plan.call "aten.chunk.default"(%2) {self = #base.operand<0>, chunks = 2 : i64, dim = 3 : i64} in "mlp" : (tensor<8x4x6x20xf32>) -> (tensor<8x4x6x10xf32>, tensor<8x4x6x10xf32>)
+  %4 = plan.call "aten.mul.Tensor"(%3#0, %3#1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<8x4x6x10xf32>, tensor<8x4x6x10xf32>) -> tensor<8x4x6x10xf32>
+  %5 = plan.call "meshplan.grouped_linear"(%4, %v, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x6x10xf32>, tensor<8x16x10xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %6 = plan.call "meshplan.grouped_bias"(%5, %c, %counts) {rows = #base.operand<0>, bias = #base.operand<1>, counts = #base.operand<2>} in "mlp"
+      : (tensor<8x4x6x16xf32>, tensor<8x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %7 = plan.call "meshplan.combine"(%6, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 16]} in "mlp"
+      : (tensor<8x4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<4x6x16xf32>
+  return %7 : tensor<4x6x16xf32>
+}

@@ -152,6 +152,8 @@ class PlanDraw:
         )
         if kind == "whole":
             return "replicate"
+        if kind in ("experts", "features") and self.generator.random() < 0.5:
+            return self.styles_of_experts(module, kind == "experts")
         sizes = {"experts": module.up.size(0), "outside": module.up.size(2)}
         axes = self.axes(sizes.get(kind, module.down.size(2)))
         if not axes:
@@ -161,6 +163,20 @@ class PlanDraw:
             dim, _, parts = layout.partition(" ")
             items.append(f"{name}: split {dim} over {text(axes)} {parts}".strip() if dim else f"{name}: replicate")
         return f"parameter {{ {'; '.join(items)} }}"
+
+    def styles_of_experts(self, module: Weights, whole: bool) -> str:
+        """`expert` over one or two axes, which may divide the batch; `within` over another one, beside it or alone."""
+        names = [name for name, _ in self.drawn.axes]
+        self.generator.shuffle(names)
+        experts = tuple(names[: self.generator.choice((1, 1, 2))]) if whole else ()
+        left = [name for name in names if name not in experts]
+        within = tuple(left[:1]) if not whole or self.generator.random() < 0.4 else ()
+        styles = []
+        if experts and product(self.drawn, experts) <= module.up.size(0):
+            styles.append(f"expert {text(experts)}")
+        if within and product(self.drawn, within) <= module.down.size(2):
+            styles.append(f"within {text(within)}")
+        return ", ".join(styles) or "replicate"
 
     def inside(self, module: nn.Module) -> str:
         """The style of a module whose input, too, is read by operators, and of the one that makes its addends."""

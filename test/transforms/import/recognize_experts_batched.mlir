@@ -1,0 +1,32 @@
+// REQUIRES: meshplan-opt
+// RUN: %meshplan-opt %s --plan-recognize-experts | FileCheck %s
+
+// Copies of the weights of each token's only expert. The single slot is a dim of size 1 behind the dims of tokens.
+// CHECK-LABEL: func.func @top_one
+// CHECK: %[[ROUTE:.*]]:2 = plan.call "meshplan.route"
+// CHECK: %[[ROWS:.*]] = plan.call "meshplan.dispatch"(%arg0, %[[ROUTE]]#0)
+// CHECK: plan.call "meshplan.grouped_linear"(%[[ROWS]], %arg2, %[[ROUTE]]#1)
+// CHECK: plan.call "meshplan.grouped_linear"(%{{.*}}, %arg3, %[[ROUTE]]#1)
+// CHECK: %[[OUT:.*]] = plan.call "meshplan.combine"({{.*}}, %[[ROUTE]]#0) {{.*}}size = [2, 3, 8], slots = 1
+// CHECK: return %[[OUT]]
+func.func @top_one(%x: tensor<2x3x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %scores: tensor<2x3x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["scores"]},
+    %up: tensor<4x10x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]},
+    %down: tensor<4x8x10xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]}) -> tensor<2x3x8xf32> {
+  %v, %i = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 1 : i64} in "mlp" : (tensor<2x3x4xf32>) -> (tensor<2x3x1xf32>, tensor<2x3x1xi64>)
+  %ids = plan.call "aten.reshape.default"(%i) {self = #base.operand<0>, shape = [-1]} in "mlp" : (tensor<2x3x1xi64>) -> tensor<6xi64>
+  %flat = plan.call "aten.reshape.default"(%x) {self = #base.operand<0>, shape = [-1, 8]} in "mlp" : (tensor<2x3x8xf32>) -> tensor<6x8xf32>
+  %w = plan.call "aten.index.Tensor"(%up, %ids) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp" : (tensor<4x10x8xf32>, tensor<6xi64>) -> tensor<6x10x8xf32>
+  %0 = plan.call "aten.unsqueeze.default"(%flat) {self = #base.operand<0>, dim = -1 : i64} in "mlp" : (tensor<6x8xf32>) -> tensor<6x8x1xf32>
+  %1 = plan.call "aten.bmm.default"(%w, %0) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp" : (tensor<6x10x8xf32>, tensor<6x8x1xf32>) -> tensor<6x10x1xf32>
+  %2 = plan.call "aten.squeeze.dim"(%1) {self = #base.operand<0>, dim = -1 : i64} in "mlp" : (tensor<6x10x1xf32>) -> tensor<6x10xf32>
+  %3 = plan.call "aten.silu.default"(%2) {self = #base.operand<0>} in "mlp" : (tensor<6x10xf32>) -> tensor<6x10xf32>
+  %d = plan.call "aten.index.Tensor"(%down, %ids) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp" : (tensor<4x8x10xf32>, tensor<6xi64>) -> tensor<6x8x10xf32>
+  %4 = plan.call "aten.unsqueeze.default"(%3) {self = #base.operand<0>, dim = -1 : i64} in "mlp" : (tensor<6x10xf32>) -> tensor<6x10x1xf32>
+  %5 = plan.call "aten.bmm.default"(%d, %4) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp" : (tensor<6x8x10xf32>, tensor<6x10x1xf32>) -> tensor<6x8x1xf32>
+  %6 = plan.call "aten.reshape.default"(%5) {self = #base.operand<0>, shape = [2, 3, 8]} in "mlp" : (tensor<6x8x1xf32>) -> tensor<2x3x8xf32>
+  %7 = plan.call "aten.mul.Tensor"(%6, %v) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<2x3x8xf32>, tensor<2x3x1xf32>) -> tensor<2x3x8xf32>
+  %8 = plan.call "aten.view.default"(%7) {self = #base.operand<0>, size = [2, 3, 1, 8]} in "mlp" : (tensor<2x3x8xf32>) -> tensor<2x3x1x8xf32>
+  %9 = plan.call "aten.sum.dim_IntList"(%8) {self = #base.operand<0>, dim = [2]} in "mlp" : (tensor<2x3x1x8xf32>) -> tensor<2x3x8xf32>
+  return %9 : tensor<2x3x8xf32>
+}

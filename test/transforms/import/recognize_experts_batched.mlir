@@ -1,7 +1,7 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --plan-recognize-experts | FileCheck %s
 
-// Copies of the weights of each token's only expert. The single slot is a dim of size 1 behind the dims of tokens.
+// Copies of the weights of each token's only expert. The single slot is a dim of size 1 after those of tokens.
 // CHECK-LABEL: func.func @top_one
 // CHECK: %[[ROUTE:.*]]:2 = plan.call "meshplan.route"
 // CHECK: %[[ROWS:.*]] = plan.call "meshplan.dispatch"(%arg0, %[[ROUTE]]#0)

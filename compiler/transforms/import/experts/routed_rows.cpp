@@ -144,8 +144,7 @@ bool RoutedRegionReader::readReduction(plan::CallOp call, const CallView &view) 
     return true;
   }
   // A single slot looks like a dim of size 1 that is not a feature.
-  bool isLastLead = lead > 1 && rows->unit == 0 && dim == lead - 1,
-       isUnit = rows->unit == -2 && dim == lead;
+  bool isLastLead = lead > 1 && rows->unit == 0 && dim == lead - 1, isUnit = rows->unit == -2 && dim == lead;
   SmallVector<int64_t> summed(shapeOf(self));
   if (dim)
     summed.erase(summed.begin() + *dim);

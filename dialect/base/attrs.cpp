@@ -121,12 +121,12 @@ LogicalResult InitAttr::verify(EmitError emitError, InitKind kind, FloatAttr val
 LogicalResult PiecesAttr::verify(EmitError emitError, ArrayAttr before, ArrayAttr after, DenseI64ArrayAttr sizes,
                                  int64_t dim, int64_t count) {
   auto isText = [](Attribute text) { return isa<StringAttr>(text); };
-  if (!llvm::all_of(before, isText) || !llvm::all_of(after, isText)) // B18
+  if (!llvm::all_of(before, isText) || !llvm::all_of(after, isText)) // B19
     return emitError() << "'before' and 'after' must be lists of strings";
-  if (sizes.empty() || before.size() != after.size() || static_cast<int64_t>(before.size()) != sizes.size()) // B18
+  if (sizes.empty() || before.size() != after.size() || static_cast<int64_t>(before.size()) != sizes.size()) // B19
     return emitError() << "'before', 'after' and 'sizes' have " << before.size() << ", " << after.size() << " and "
                        << sizes.size() << " elements, must have equally many";
-  if (dim < 0 || count < 0 || llvm::any_of(sizes.asArrayRef(), [](int64_t size) { return size < 0; })) // B18
+  if (dim < 0 || count < 0 || llvm::any_of(sizes.asArrayRef(), [](int64_t size) { return size < 0; })) // B19
     return emitError() << "dim " << dim << ", count " << count << " and sizes must be 0 or more";
   return success();
 }

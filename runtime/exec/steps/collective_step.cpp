@@ -2,8 +2,8 @@
 
 #include "runtime/exec/steps/collective_step.h"
 
-#include "runtime/exec/origin.h"
 #include "runtime/exec/prepare.h"
+#include "runtime/exec/steps/group_step.h"
 
 #include <utility>
 
@@ -21,44 +21,24 @@ bool isExtreme(const RankView &view, const artifact::Start &action, const Group 
   return reduces && reduction != Reduction::sum && !group.reduces(view.dtype(action.input()), reduction);
 }
 
-class CollectiveStep final : public StartStep {
+class CollectiveStep final : public GroupStep {
 public:
   CollectiveStep(const RankView &view, const artifact::Instruction &instruction, std::shared_ptr<const Pieces> pieces,
                  Group &group)
-      : view(view), instruction(instruction), pieces(std::move(pieces)), group(group),
-        takesExtreme(isExtreme(view, action(), group)),
-        label{.sequence = action().sequence(), .origin = originText(view.schedule(), instruction)} {}
-
-  Status run(std::span<Tensor> values) override;
-  Status finish(std::span<Tensor> values) override;
-  std::optional<MoveInterval> lastMove() const override { return interval; }
-  std::string name() const override {
-    return std::string(kindName(action().kind())) + " " + std::to_string(action().sequence());
+      : GroupStep(view, instruction, group), pieces(std::move(pieces)), takesExtreme(isExtreme(view, action(), group)) {
   }
 
 private:
-  struct Flight {
-    Tensor outgoing, incoming;
-    Pending pending; // last member: destroyed first, while its buffers exist
-  };
-
-  const artifact::Start &action() const { return *instruction.action_as_Start(); }
   Reduction reduction() const { return reductionOf(action().reduction()); }
   std::vector<int64_t> outputShape(std::span<const Tensor> values) const;
   Expected<Tensor> incoming(std::span<const Tensor> values) const;
-  Expected<Flight> takeOff(std::span<const Tensor> values) const;
-  Expected<Pending> start(const Flight &flight);
-  Expected<Pending> startGather(const Flight &flight);
-  Expected<Tensor> land(Tensor incoming) const;
+  Expected<CollectiveBuffers> makeBuffers(std::span<const Tensor> values) override;
+  Expected<Pending> start(const CollectiveBuffers &buffers) override;
+  Expected<Pending> startGather(const CollectiveBuffers &buffers);
+  Expected<Tensor> land(Tensor incoming) const override;
 
-  RankView view;
-  const artifact::Instruction &instruction;
   std::shared_ptr<const Pieces> pieces;
-  Group &group;
   bool takesExtreme; ///< computes max or min from gathered addends
-  CollectiveLabel label;
-  Flight flight;
-  std::optional<MoveInterval> interval; ///< of the last finished run
 };
 
 } // namespace
@@ -73,24 +53,24 @@ std::vector<int64_t> CollectiveStep::outputShape(std::span<const Tensor> values)
 }
 
 /// Gives every rank all addends of its output, one after the other.
-Expected<Pending> CollectiveStep::startGather(const Flight &flight) {
-  const void *input = flight.outgoing.data();
-  void *output = flight.incoming.data();
-  DType dtype = flight.outgoing.dtype();
+Expected<Pending> CollectiveStep::startGather(const CollectiveBuffers &buffers) {
+  const void *input = buffers.outgoing.data();
+  void *output = buffers.incoming.data();
+  DType dtype = buffers.outgoing.dtype();
   if (action().kind() == artifact::CollectiveKind::all_reduce)
-    return group.startAllGather(input, output, flight.outgoing.elementCount(), dtype, label);
+    return group.startAllGather(input, output, buffers.outgoing.elementCount(), dtype, label);
   // A reduce-scatter becomes an all-to-all: each rank receives every rank's addend of its own piece. All these addends
   // have the size of this rank's output, whatever the sizes of other ranks' pieces are.
-  std::vector<int64_t> counts(group.size(), flight.incoming.elementCount() / group.size());
+  std::vector<int64_t> counts(group.size(), buffers.incoming.elementCount() / group.size());
   return group.startAllToAll(input, pieces->sendCounts, output, counts, dtype, label);
 }
 
-Expected<Pending> CollectiveStep::start(const Flight &flight) {
+Expected<Pending> CollectiveStep::start(const CollectiveBuffers &buffers) {
   if (takesExtreme)
-    return startGather(flight);
-  const void *input = flight.outgoing.data();
-  void *output = flight.incoming.data();
-  DType dtype = flight.outgoing.dtype();
+    return startGather(buffers);
+  const void *input = buffers.outgoing.data();
+  void *output = buffers.incoming.data();
+  DType dtype = buffers.outgoing.dtype();
   switch (action().kind()) {
   case artifact::CollectiveKind::all_gather:
     return group.startAllGather(input, output, pieces->receiveCounts, dtype, label);
@@ -98,7 +78,7 @@ Expected<Pending> CollectiveStep::start(const Flight &flight) {
     return group.startReduceScatter(input, output, pieces->sendCounts, dtype, reduction(), label);
   case artifact::CollectiveKind::all_reduce:
     // Not the planned number, which rows of experts may differ from.
-    return group.startAllReduce(input, output, flight.outgoing.elementCount(), dtype, reduction(), label);
+    return group.startAllReduce(input, output, buffers.outgoing.elementCount(), dtype, reduction(), label);
   case artifact::CollectiveKind::all_to_all:
     return group.startAllToAll(input, pieces->sendCounts, output, pieces->receiveCounts, dtype, label);
   case artifact::CollectiveKind::permute:
@@ -123,8 +103,8 @@ Expected<Tensor> CollectiveStep::incoming(std::span<const Tensor> values) const 
              : Status::error(StatusCode::internal, "target ", action().target(), " is not contiguous");
 }
 
-Expected<CollectiveStep::Flight> CollectiveStep::takeOff(std::span<const Tensor> values) const {
-  Flight next;
+Expected<CollectiveBuffers> CollectiveStep::makeBuffers(std::span<const Tensor> values) {
+  CollectiveBuffers next;
   // Backends move contiguous memory only. The compiler packs what it knows to be strided; kernels of a device may
   // return other strides.
   MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, contiguous(values[action().input()]));
@@ -132,33 +112,10 @@ Expected<CollectiveStep::Flight> CollectiveStep::takeOff(std::span<const Tensor>
   return next;
 }
 
-Status CollectiveStep::run(std::span<Tensor> values) {
-  auto next = takeOff(values);
-  if (!next)
-    return next.status().withContext(instructionContext(view, name(), instruction));
-  // The tensors are stored before the start, because the backend reads and writes their memory from then on.
-  flight = *std::move(next);
-  MESHPLAN_ASSIGN_OR_RETURN(flight.pending, start(flight));
-  return Status();
-}
-
 Expected<Tensor> CollectiveStep::land(Tensor incoming) const {
   if (!takesExtreme)
     return incoming;
   return reduction() == Reduction::max ? largestInFirstDim(incoming) : leastInFirstDim(incoming);
-}
-
-Status CollectiveStep::finish(std::span<Tensor> values) {
-  // The step runs again in the next training step, so it must not keep the buffers.
-  Flight landing = std::exchange(flight, Flight());
-  MESHPLAN_RETURN_IF_ERROR(landing.pending->wait());
-  interval = landing.pending->interval();
-  landing.outgoing = Tensor();
-  auto output = land(std::move(landing.incoming));
-  if (!output)
-    return output.status().withContext(instructionContext(view, name(), instruction));
-  values[action().output()] = *std::move(output);
-  return Status();
 }
 
 Expected<std::shared_ptr<const Pieces>>

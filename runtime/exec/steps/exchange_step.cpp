@@ -14,6 +14,7 @@
 #include "runtime/exec/moves/exchanged_experts.h"
 #include "runtime/exec/origin.h"
 #include "runtime/exec/prepare.h"
+#include "runtime/exec/steps/group_step.h"
 #include "runtime/exec/steps/reserved_rows.h"
 
 #include <numeric>
@@ -23,42 +24,34 @@ using namespace meshplan;
 
 namespace {
 
-class ExchangeStep final : public StartStep {
+class ExchangeStep final : public GroupStep {
 public:
   ExchangeStep(const RankView &view, const artifact::Instruction &instruction, Group &group);
 
-  Status run(std::span<Tensor> values) override;
-  Status finish(std::span<Tensor> values) override;
-  std::optional<MoveInterval> lastMove() const override { return interval; }
   std::string name() const override { return "exchange " + std::to_string(action().sequence()); }
 
 private:
-  /// Numbers of rows that go to the experts of each rank of the group, or arrive from each.
-  struct RowCounts {
+  /// What goes to the experts of each rank of the group, or arrives from each.
+  struct Counts {
     std::vector<int64_t> sent, received;
   };
-  struct Flight {
-    Tensor outgoing, incoming;
-    Pending pending; // last member: destroyed first, while its buffers exist
-  };
 
-  const artifact::Start &action() const { return *instruction.action_as_Start(); }
-  Expected<RowCounts> rowCounts(const Tensor &counts) const;
-  Expected<Flight> takeOff(std::span<const Tensor> values) const;
+  Expected<Counts> rowCounts(const Tensor &counts) const;
+  Status measure(std::span<const Tensor> values) override;
+  Expected<CollectiveBuffers> makeBuffers(std::span<const Tensor> values) override;
+  Expected<Pending> start(const CollectiveBuffers &buffers) override;
 
-  RankView view;
-  const artifact::Instruction &instruction;
-  Group &group;
   bool goes;                            ///< to the experts, and not back
   const artifact::Instruction *counted; ///< has made the counts, in the module of the layer; null for none
   std::vector<Range> experts;           ///< of each rank of the group, among those of the counts
-  CollectiveLabel label;
-  std::vector<int64_t> sendCounts, receiveCounts; ///< elements
-  Flight flight;
-  std::optional<MoveInterval> interval; ///< of the last finished run
+  Counts rows, elements;                ///< of this run
 };
 
 } // namespace
+
+static int64_t sumOf(const std::vector<int64_t> &counts) {
+  return std::accumulate(counts.begin(), counts.end(), int64_t(0));
+}
 
 /// The instruction that makes a value; null if the program starts with it.
 static const artifact::Instruction *makerOf(const artifact::Program &program, int value) {
@@ -67,11 +60,10 @@ static const artifact::Instruction *makerOf(const artifact::Program &program, in
 }
 
 ExchangeStep::ExchangeStep(const RankView &view, const artifact::Instruction &instruction, Group &group)
-    : view(view), instruction(instruction), group(group), goes(goesToExperts(view, action())),
-      counted(makerOf(view.program(), action().counts())), experts(exchangedExperts(view, action(), group.ranks())),
-      label{.sequence = action().sequence(), .origin = originText(view.schedule(), instruction)} {}
+    : GroupStep(view, instruction, group), goes(goesToExperts(view, action())),
+      counted(makerOf(view.program(), action().counts())), experts(exchangedExperts(view, action(), group.ranks())) {}
 
-Expected<ExchangeStep::RowCounts> ExchangeStep::rowCounts(const Tensor &counts) const {
+Expected<ExchangeStep::Counts> ExchangeStep::rowCounts(const Tensor &counts) const {
   MESHPLAN_ASSIGN_OR_RETURN(Tensor host, onHost(counts));
   MESHPLAN_ASSIGN_OR_RETURN(Tensor rowMajor, contiguous(host));
   auto *numbers = reinterpret_cast<const int64_t *>(rowMajor.data());
@@ -84,7 +76,7 @@ Expected<ExchangeStep::RowCounts> ExchangeStep::rowCounts(const Tensor &counts) 
     const int64_t *begin = numbers + rank * columns + range.offset;
     return std::accumulate(begin, begin + range.size, int64_t(0));
   };
-  RowCounts rows;
+  Counts rows;
   for (int64_t rank = 0; rank < group.size(); ++rank) {
     rows.sent.push_back(rowsOf(own, experts[rank]));
     rows.received.push_back(rowsOf(rank, experts[own]));
@@ -94,51 +86,36 @@ Expected<ExchangeStep::RowCounts> ExchangeStep::rowCounts(const Tensor &counts) 
   return rows;
 }
 
-Expected<ExchangeStep::Flight> ExchangeStep::takeOff(std::span<const Tensor> values) const {
-  Flight next;
+Status ExchangeStep::measure(std::span<const Tensor> values) {
+  auto found = rowCounts(values[action().counts()]);
+  if (!found)
+    return inContext(found.status());
+  rows = *std::move(found);
+  return goes ? checkReserve(view, action().output(), sumOf(rows.received), counted ? *counted : instruction)
+              : Status();
+}
+
+Expected<CollectiveBuffers> ExchangeStep::makeBuffers(std::span<const Tensor> values) {
+  CollectiveBuffers next;
   MESHPLAN_ASSIGN_OR_RETURN(next.outgoing, contiguous(values[action().input()]));
   std::vector<int64_t> shape = view.shape(action().output());
-  shape[0] = std::accumulate(receiveCounts.begin(), receiveCounts.end(), int64_t(0));
+  shape[0] = sumOf(rows.received);
   MESHPLAN_ASSIGN_OR_RETURN(next.incoming, allocateTensor(shape, view.dtype(action().output())));
+  if (int64_t sent = sumOf(rows.sent); sent != next.outgoing.shape()[0])
+    return Status::error(StatusCode::internal, "sends ", sent, " rows of ", next.outgoing.shape()[0]);
   return next;
 }
 
-Status ExchangeStep::run(std::span<Tensor> values) {
-  auto rows = rowCounts(values[action().counts()]);
-  if (!rows)
-    return rows.status().withContext(instructionContext(view, name(), instruction));
-  if (goes)
-    MESHPLAN_RETURN_IF_ERROR(checkReserve(view, action().output(),
-                                          std::accumulate(rows->received.begin(), rows->received.end(), int64_t(0)),
-                                          counted ? *counted : instruction));
-  sendCounts = std::move(rows->sent);
-  receiveCounts = std::move(rows->received);
-  auto next = takeOff(values);
-  if (!next)
-    return next.status().withContext(instructionContext(view, name(), instruction));
-  flight = *std::move(next);
-  int64_t sent = std::accumulate(sendCounts.begin(), sendCounts.end(), int64_t(0));
-  if (sent != flight.outgoing.shape()[0])
-    return Status::error(StatusCode::internal, "sends ", sent, " rows of ", flight.outgoing.shape()[0])
-        .withContext(instructionContext(view, name(), instruction));
-  int64_t elements = 1;
-  for (int64_t extent : flight.incoming.shape().subspan(1))
-    elements *= extent;
-  for (std::vector<int64_t> *counts : {&sendCounts, &receiveCounts})
+Expected<Pending> ExchangeStep::start(const CollectiveBuffers &buffers) {
+  int64_t ofRow = 1;
+  for (int64_t extent : buffers.incoming.shape().subspan(1))
+    ofRow *= extent;
+  elements = rows;
+  for (std::vector<int64_t> *counts : {&elements.sent, &elements.received})
     for (int64_t &count : *counts)
-      count *= elements;
-  MESHPLAN_ASSIGN_OR_RETURN(flight.pending,
-                            group.startAllToAll(flight.outgoing.data(), sendCounts, flight.incoming.data(),
-                                                receiveCounts, flight.outgoing.dtype(), label));
-  return Status();
-}
-
-Status ExchangeStep::finish(std::span<Tensor> values) {
-  Flight landing = std::exchange(flight, Flight());
-  MESHPLAN_RETURN_IF_ERROR(landing.pending->wait());
-  interval = landing.pending->interval();
-  values[action().output()] = std::move(landing.incoming);
-  return Status();
+      count *= ofRow;
+  return group.startAllToAll(buffers.outgoing.data(), elements.sent, buffers.incoming.data(), elements.received,
+                             buffers.outgoing.dtype(), label);
 }
 
 std::unique_ptr<StartStep> meshplan::makeExchange(const RankView &view, const artifact::Instruction &instruction,

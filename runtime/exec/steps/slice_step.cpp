@@ -2,6 +2,7 @@
 
 #include "runtime/exec/steps/step.h"
 
+#include "runtime/exec/moves/row_overlap.h"
 #include "runtime/exec/moves/transfer.h"
 #include "runtime/exec/prepare.h"
 #include "runtime/schema/packing.h"
@@ -20,10 +21,7 @@ public:
 
   Status run(std::span<Tensor> values) override {
     const Tensor &whole = values[input];
-    Overlap dims = overlap;
-    if (ofRows)
-      dims.dims.insert(dims.dims.begin(), {CommonRun{0, 0, whole.shape().front()}});
-    MESHPLAN_ASSIGN_OR_RETURN(values[output], part(whole, dims));
+    MESHPLAN_ASSIGN_OR_RETURN(values[output], part(whole, ofRows ? withRows(overlap, whole.shape().front()) : overlap));
     return Status();
   }
 
@@ -94,17 +92,13 @@ Expected<std::unique_ptr<Step>> meshplan::prepareSlice(const RankView &view, con
     return prepareFlatSlice(view, action);
   // Example: mesh dp=2, tp=3, and rows of [6, 4] that are replicated are sliced over tp. Rank (d, 1) holds rows 0-5 and
   // needs rows 2-3: one run with source 2, target 0 and size 2.
-  SliceRanges whole = view.ranges(action.input()), part = view.ranges(action.output());
+  Overlap overlap = overlapOf(view.ranges(action.input()), view.ranges(action.output()));
   std::vector<int64_t> shape = view.shape(action.output());
   bool ofRows = isRows(view.value(action.output()));
   if (ofRows) {
-    // One dim is stored instead of those of experts and tokens.
-    auto dims = view.value(action.output()).routed()->dims();
-    whole.erase(whole.begin(), whole.begin() + dims);
-    part.erase(part.begin(), part.begin() + dims);
+    overlap = withoutRows(std::move(overlap), view.value(action.output()).routed()->dims());
     shape.erase(shape.begin());
   }
-  Overlap overlap = overlapOf(whole, part);
   if (overlap.shape() != shape)
     return Status(StatusCode::corrupted,
                   instructionContext(view, "slice", instruction) + ": the rank does not hold the whole slice");

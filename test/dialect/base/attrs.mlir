@@ -127,19 +127,19 @@ module attributes {test.attr = #base.init<kind = truncated_normal, low = 9.0, hi
 
 // -----
 
-// B18
+// B19
 // expected-error @below {{'before' and 'after' must be lists of strings}}
 module attributes {test.attr = #base.pieces<before = [1], after = [""], sizes = [2]>} {}
 
 // -----
 
-// B18
+// B19
 // expected-error @below {{'before', 'after' and 'sizes' have 1, 1 and 2 elements, must have equally many}}
 module attributes {test.attr = #base.pieces<before = ["a"], after = [""], sizes = [1, 1]>} {}
 
 // -----
 
-// B18
+// B19
 // expected-error @below {{dim 0, count -1 and sizes must be 0 or more}}
 module attributes {test.attr = #base.pieces<before = ["a"], after = [""], sizes = [2], count = -1>} {}
 

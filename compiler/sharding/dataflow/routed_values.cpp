@@ -17,6 +17,22 @@ bool meshplan::isRoutingCall(StringRef target) {
                             target);
 }
 
+base::RoutedAttr meshplan::routedOf(Value value) {
+  plan::ShardingAttr sharding = plan::getSharding(value);
+  return sharding ? sharding.getRouted() : base::RoutedAttr();
+}
+
+/// The number of axes that divide the experts of a routed value.
+static size_t expertAxes(Value value) { return plan::getSharding(value).getDims().front().getAxes().size(); }
+
+bool meshplan::goesToExperts(plan::ReshardOp reshard) {
+  return routedOf(reshard.getInput()) && expertAxes(reshard.getResult()) > expertAxes(reshard.getInput());
+}
+
+bool meshplan::comesFromExperts(plan::ReshardOp reshard) {
+  return routedOf(reshard.getInput()) && expertAxes(reshard.getResult()) < expertAxes(reshard.getInput());
+}
+
 RoutedValues::RoutedValues(func::FuncOp function) {
   for (Operation &op : function.getBody().front()) {
     if (auto call = dyn_cast<plan::CallOp>(op))

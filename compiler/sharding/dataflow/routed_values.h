@@ -32,6 +32,15 @@ namespace meshplan {
 /// True for the kernels that make, compute and end routed values.
 bool isRoutingCall(llvm::StringRef target);
 
+/// How a value is routed, by its type; null if it is not, or before plan-store-routed has marked it.
+base::RoutedAttr routedOf(mlir::Value value);
+
+/// True for a reshard of routed values after which more axes divide the experts: they go to the ranks of their experts.
+bool goesToExperts(plan::ReshardOp reshard);
+
+/// True for the reverse: the values come back.
+bool comesFromExperts(plan::ReshardOp reshard);
+
 /// The routed values of one function. Values that are made later are found through reshards only.
 class RoutedValues {
 public:

@@ -24,6 +24,7 @@
 
 #include "compiler/sharding/axes.h"
 #include "compiler/sharding/dataflow/module_border.h"
+#include "compiler/sharding/dataflow/routed_values.h"
 #include "compiler/transforms/partition/passes.h"
 #include "dialect/plan/module_runs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -59,11 +60,6 @@ private:
   DenseMap<Value, CallOp> routes;                          ///< of each routed value
   DenseMap<std::pair<Operation *, Attribute>, Value> made; ///< by route and axes: the numbers of all ranks
 };
-
-base::RoutedAttr routedOf(Value value) {
-  ShardingAttr sharding = getSharding(value);
-  return sharding ? sharding.getRouted() : base::RoutedAttr();
-}
 
 /// A call with tensors under these names. It has the location and the module of `like`, and is in the same pass.
 CallOp makeCall(OpBuilder &builder, CallOp like, StringRef target, Type result,
@@ -113,7 +109,7 @@ void ExchangeLowering::lower(ReshardOp reshard) {
   Value input = reshard.getInput();
   ArrayRef<AxisRefAttr> before = getSharding(input).getDims().front().getAxes();
   ArrayRef<AxisRefAttr> after = getSharding(reshard.getResult()).getDims().front().getAxes();
-  bool goes = after.size() > before.size();
+  bool goes = goesToExperts(reshard);
   SmallVector<AxisRefAttr> axes(goes ? after.drop_front(before.size()) : before.drop_front(after.size()));
   CallOp route = routes.lookup(input);
   Value numbers = numbersOf(route, axes, reshard);

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/dataflow/routed_values.h"
 #include "compiler/sharding/reshard.h"
 #include "compiler/transforms/partition/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -49,9 +50,8 @@ struct LowerReshardsPass : meshplan::impl::LowerReshardsBase<LowerReshardsPass> 
   void runOnOperation() final {
     MeshOp mesh = getMesh(getOperation());
     getOperation().walk([&](ReshardOp reshard) {
-      // Exchanges of rows, which divide other experts, have a pass of their own, plan-lower-exchanges.
-      ShardingAttr from = getSharding(reshard.getInput()), to = getSharding(reshard.getResult());
-      if (from.getRouted() && from.getDims().front() != to.getDims().front())
+      // Exchanges of rows have a pass of their own, plan-lower-exchanges.
+      if (goesToExperts(reshard) || comesFromExperts(reshard))
         return;
       OpBuilder builder(reshard);
       Value value = reshard.getInput();

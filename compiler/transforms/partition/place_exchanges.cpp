@@ -21,6 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/dataflow/routed_values.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/transforms/partition/passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -65,19 +66,8 @@ private:
 
 /// How the rows of a value are stored; null for any other value.
 base::RoutedAttr rowsOf(Value value) {
-  ShardingAttr sharding = getSharding(value);
-  base::RoutedAttr routed = sharding ? sharding.getRouted() : base::RoutedAttr();
+  base::RoutedAttr routed = routedOf(value);
   return routed && routed.getKind() == base::RoutedKind::rows ? routed : base::RoutedAttr();
-}
-
-size_t expertAxes(Value value) { return getSharding(value).getDims().front().getAxes().size(); }
-
-bool goesToExpert(ReshardOp reshard) {
-  return rowsOf(reshard.getInput()) && expertAxes(reshard.getResult()) > expertAxes(reshard.getInput());
-}
-
-bool comesBack(ReshardOp reshard) {
-  return rowsOf(reshard.getInput()) && expertAxes(reshard.getResult()) < expertAxes(reshard.getInput());
 }
 
 /// Bytes of one row.
@@ -266,9 +256,11 @@ void ExchangePlacer::eraseUnread() {
 void ExchangePlacer::run() {
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
     if (auto reshard = dyn_cast<ReshardOp>(op)) {
-      if (goesToExpert(reshard))
+      if (!rowsOf(reshard.getInput()))
+        continue;
+      if (goesToExperts(reshard))
         home[reshard.getResult()] = reshard.getInput();
-      else if (comesBack(reshard))
+      else if (comesFromExperts(reshard))
         returnFrom(reshard);
       continue;
     }

@@ -49,11 +49,11 @@ struct StoreRoutedPass : meshplan::impl::StoreRoutedBase<StoreRoutedPass> {
       return false;
     RankedTensorType from = typeOf(op->getOperand(0)), to = typeOf(op->getResult(0));
     MeshOp mesh = getMesh(op);
-    return goesToExperts(from, to, routed, mesh) || goesToExperts(to, from, routed, mesh);
+    return isArrivalOf(from, to, routed, mesh) || isArrivalOf(to, from, routed, mesh);
   }
 
   /// True if the axes that divide experts only `away` divide tokens only at `home`, and nothing else differs.
-  static bool goesToExperts(RankedTensorType home, RankedTensorType away, base::RoutedAttr routed, MeshOp mesh) {
+  static bool isArrivalOf(RankedTensorType home, RankedTensorType away, base::RoutedAttr routed, MeshOp mesh) {
     ShardingAttr before = getSharding(home), after = getSharding(away);
     ArrayRef<AxisRefAttr> kept = before.getDims().front().getAxes(), all = after.getDims().front().getAxes();
     if (all.size() <= kept.size() || all.take_front(kept.size()) != kept)

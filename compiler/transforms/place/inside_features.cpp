@@ -1,9 +1,7 @@
 //===- inside_features.cpp - features inside the experts ------------------===//
 
 #include "compiler/transforms/place/inside_features.h"
-#include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/sharding/op_record.h"
-#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -13,43 +11,38 @@ static bool isProduct(const CallView &view) {
   return view.target.starts_with("meshplan.grouped_linear") && view.getOperand("rows") && view.getOperand("weight");
 }
 
-/// True if the rows are multiplied with the weight of an expert again before their tokens are summed.
-static bool isMultipliedAgain(Value rows, llvm::DenseMap<Value, bool> &known) {
-  auto [entry, isNew] = known.try_emplace(rows, false);
+/// True if the rows are multiplied with the weight of an expert before their tokens are summed.
+bool InsideFeatures::areMultiplied(Value rows) {
+  auto [entry, isNew] = multiplied.try_emplace(rows, false);
   if (!isNew)
     return entry->second;
   bool found = false;
-  for (Operation *user : rows.getUsers()) {
-    auto call = dyn_cast<CallOp>(user);
-    CallView view = call ? CallView::of(call) : CallView();
-    if (!call || view.target == "meshplan.combine")
-      continue;
-    found |= isProduct(view) ||
-             llvm::any_of(call.getResults(), [&](Value result) { return isMultipliedAgain(result, known); });
-  }
-  return known[rows] = found;
+  for (Operation *user : rows.getUsers())
+    if (auto call = dyn_cast<CallOp>(user); call && call.getTarget() != "meshplan.combine")
+      found |= isProduct(CallView::of(call)) ||
+               llvm::any_of(call.getResults(), [&](Value result) { return areMultiplied(result); });
+  return multiplied[rows] = found;
 }
 
-SmallVector<InsideUse> meshplan::featuresInsideExperts(ArrayRef<CallOp> calls) {
-  SmallVector<InsideUse> uses;
-  llvm::DenseMap<Value, bool> multiplied;
-  llvm::DenseSet<Value> divided;
-  for (CallOp call : calls) {
-    CallView view = CallView::of(call);
-    bool reads = llvm::any_of(call.getOperands(), [&](Value operand) { return divided.contains(originOf(operand)); });
-    std::optional<unsigned> rows = view.getOperand("rows");
-    if (isProduct(view) && reads) {
-      uses.push_back({call, /*ofOutput=*/false, call.getOperand(*rows)});
-    } else if (isProduct(view)) {
-      if (!isMultipliedAgain(call.getResult(0), multiplied))
-        continue;
-      uses.push_back({call, /*ofOutput=*/true, call.getResult(0)});
-      divided.insert(call.getResult(0));
-    } else if (reads && view.target != "meshplan.combine") {
-      if (view.target == "meshplan.grouped_bias")
-        uses.push_back({call, /*ofOutput=*/true, call.getResult(0)});
-      divided.insert(call.result_begin(), call.result_end());
-    }
-  }
-  return uses;
+/// True for rows of divided features: a product gives them, or what is computed from them.
+bool InsideFeatures::areDivided(Value rows) {
+  auto [entry, isNew] = divided.try_emplace(rows, false);
+  auto call = rows.getDefiningOp<CallOp>();
+  if (!isNew || !call || call.getTarget() == "meshplan.dispatch")
+    return entry->second;
+  CallView view = CallView::of(call);
+  // A product of divided rows gives addends.
+  bool found = isProduct(view) ? !areDivided(call.getOperand(*view.getOperand("rows"))) && areMultiplied(rows)
+                               : llvm::any_of(call.getOperands(), [&](Value operand) { return areDivided(operand); });
+  return divided[rows] = found;
+}
+
+std::optional<InsideUse> InsideFeatures::find(CallOp call) {
+  CallView view = CallView::of(call);
+  std::optional<unsigned> rows = view.getOperand("rows");
+  if (!rows)
+    return std::nullopt;
+  if (isProduct(view) && areDivided(call.getOperand(*rows)))
+    return InsideUse{/*ofOutput=*/false, call.getOperand(*rows)};
+  return areDivided(call.getResult(0)) ? std::optional(InsideUse{/*ofOutput=*/true, call.getResult(0)}) : std::nullopt;
 }

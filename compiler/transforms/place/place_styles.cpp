@@ -27,8 +27,8 @@
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/constrain_values.h"
+#include "compiler/transforms/place/expert_styles.h"
 #include "compiler/transforms/place/feature_dims.h"
-#include "compiler/transforms/place/inside_features.h"
 #include "compiler/transforms/place/messages.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/attributes.h"
@@ -103,15 +103,8 @@ private:
   // expert and within
   //===--------------------------------------------------------------------===//
 
-  /// Divides the experts of every weight that computes rows of the module.
+  /// Divides the experts of weights, or the features inside of them.
   LogicalResult placeExperts(StyledModule &module);
-  /// The calls with weights of experts that a style of the module divides: its own, or those that read its parameters.
-  SmallVector<CallOp> callsOfExperts(StyledModule &module);
-  bool isPlacedBy(StyledModule &module, BlockArgument weight);
-  /// Divides the features inside the experts.
-  LogicalResult placeInside(StyledModule &module);
-  /// The dim of a weight or bias that has the features of the use; nothing if it is not known.
-  std::optional<int64_t> insideDimOf(BlockArgument weight, const InsideUse &use, StringRef module) const;
 
   /// The parameters of the module at `path`, or the parameter of this name.
   llvm::SetVector<BlockArgument> ownedBy(StringRef path) const { return owned.lookup(path); }
@@ -162,6 +155,7 @@ private:
   MeshOp mesh;
   DimBlocks blocks;
   FeatureSearch search;
+  ExpertStyles expertStyles;
   llvm::StringMap<llvm::SetVector<BlockArgument>> owned; ///< see ownedBy
   llvm::DenseSet<Attribute> parameterNames;
   llvm::MapVector<StringRef, SmallVector<StyledModule, 1>> modules;
@@ -173,7 +167,7 @@ private:
 } // namespace
 
 StylePlacer::StylePlacer(func::FuncOp function, MeshOp mesh)
-    : function(function), mesh(mesh), blocks(function), search(function) {
+    : function(function), mesh(mesh), blocks(function), search(function), expertStyles(function, search, blocks) {
   for (BlockArgument argument : function.getArguments()) {
     auto names = argAttr<attr::Names>(function, argument.getArgNumber());
     if (!names || !isWeight(argument))
@@ -230,68 +224,27 @@ LogicalResult StylePlacer::place(StyledModule &module) {
   case StyleKind::rowwise:
     return placeFeatures(module);
   case StyleKind::expert:
-    return placeExperts(module);
   case StyleKind::within:
-    return placeInside(module);
+    return placeExperts(module);
   }
   llvm_unreachable("unknown style");
 }
 
-SmallVector<CallOp> StylePlacer::callsOfExperts(StyledModule &module) {
-  if (!weightsOfExperts(module.calls).empty())
-    return module.calls;
-  // A module may hold weights and have no operators.
-  SmallVector<CallOp> calls(function.getBody().getOps<CallOp>());
-  llvm::SetVector<BlockArgument> own = ownedBy(module.style.getModule());
-  bool holdsSome =
-      llvm::any_of(weightsOfExperts(calls), [&](const ExpertWeight &weight) { return own.contains(weight.argument); });
-  return holdsSome ? calls : SmallVector<CallOp>();
-}
-
-bool StylePlacer::isPlacedBy(StyledModule &module, BlockArgument weight) {
-  return !weightsOfExperts(module.calls).empty() || ownedBy(module.style.getModule()).contains(weight);
-}
-
 LogicalResult StylePlacer::placeExperts(StyledModule &module) {
-  SmallVector<ExpertWeight> weights = weightsOfExperts(callsOfExperts(module));
-  llvm::erase_if(weights, [&](const ExpertWeight &weight) { return !isPlacedBy(module, weight.argument); });
-  if (weights.empty())
-    return isFirstReport(module.style) ? reportNoExperts(module.style, pathOfExperts(function)) : failure();
-  for (const ExpertWeight &weight : weights) {
-    // Of several elements for each expert, shards are whole experts only if the number of these is divisible.
-    int64_t size = shapeOf(weight.argument)[weight.dim];
-    if (weight.size > 1 && size % (weight.size * shardCount(axesOf(module.style), mesh)) != 0)
-      continue;
-    if (failed(divide(module.style, weight.argument, weight.dim)))
+  llvm::SetVector<BlockArgument> own = ownedBy(module.style.getModule());
+  ExpertModule experts{module.style.getModule(), module.calls, own};
+  bool isWithin = module.style.getKind() == StyleKind::within;
+  SmallVector<ExpertDivision> divisions =
+      isWithin ? expertStyles.within(experts) : expertStyles.expert(experts, shardCount(axesOf(module.style), mesh));
+  if (divisions.empty()) {
+    if (!isFirstReport(module.style))
       return failure();
+    return (isWithin ? reportNoFeaturesInside : reportNoExperts)(module.style, pathOfExperts(function));
   }
+  for (const auto &[weight, dim, parts] : divisions)
+    if (failed(divide(module.style, weight, dim, parts)))
+      return failure();
   return success();
-}
-
-LogicalResult StylePlacer::placeInside(StyledModule &module) {
-  bool isPlaced = false;
-  for (const InsideUse &use : featuresInsideExperts(callsOfExperts(module)))
-    for (const ExpertWeight &weight : weightsOfExperts(use.call)) {
-      std::optional<int64_t> dim = insideDimOf(weight.argument, use, module.style.getModule());
-      if (!dim || !isPlacedBy(module, weight.argument))
-        continue;
-      // Gate and up projections may be one weight, and are split where the rows are.
-      SmallVector<int64_t> parts = blocks.partsOf(use.rows, rankOf(use.rows) - 1);
-      if (failed(divide(module.style, weight.argument, *dim, parts)))
-        return failure();
-      isPlaced = true;
-    }
-  if (isPlaced)
-    return success();
-  return isFirstReport(module.style) ? reportNoFeaturesInside(module.style, pathOfExperts(function)) : failure();
-}
-
-std::optional<int64_t> StylePlacer::insideDimOf(BlockArgument weight, const InsideUse &use, StringRef module) const {
-  // A bias has the features of rows, so that no call tells that they are its own.
-  if (CallOp(use.call).getTarget() == "meshplan.grouped_bias")
-    return rankOf(weight) == 2 ? std::optional<int64_t>(1) : std::nullopt;
-  std::optional<FeatureDim> feature = search.find(weight, module).of(use.ofOutput);
-  return feature && feature->isDivisible ? std::optional(feature->dim) : std::nullopt;
 }
 
 static bool isMatrix(BlockArgument parameter) { return cast<RankedTensorType>(parameter.getType()).getRank() > 1; }

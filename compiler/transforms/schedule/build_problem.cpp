@@ -10,6 +10,7 @@
 
 #include "compiler/transforms/schedule/build_problem.h"
 #include "compiler/sharding/coalesced.h"
+#include "compiler/sharding/dataflow/routed_values.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/sharding/storage/transfers.h"
 #include "compiler/transforms/schedule/operation_costs.h"
@@ -223,7 +224,7 @@ Packing Projector::packingOf(ArrayRef<Operation *> ops) {
     copies.unpacks |= ofClass.unpacks;
   }
   // Rows of experts are copied where they are sent (workspaceOfRows): only there is their number known.
-  bool isRouted = plan::getSharding(ops.front()->getOperand(0)).getRouted() != nullptr;
+  bool isRouted = routedOf(ops.front()->getOperand(0)) != nullptr;
   for (unsigned rankClass = 0; !isRouted && rankClass < layouts.rankClasses(); ++rankClass)
     copies.packs |= ops.size() == 1 && contiguousCopyBytes(ops.front()->getOperand(0), rankClass) > 0;
   return copies;
@@ -233,7 +234,7 @@ Packing Projector::packingOf(ArrayRef<Operation *> ops) {
 /// row-major, and those that arrive of other features. Empty for other collectives.
 ClassBytes Projector::workspaceOfRows(Operation *op) {
   ClassBytes bytes;
-  bool isRouted = plan::getSharding(op->getOperand(0)).getRouted() != nullptr;
+  bool isRouted = routedOf(op->getOperand(0)) != nullptr;
   for (unsigned rankClass = 0; isRouted && rankClass < layouts.rankClasses(); ++rankClass) {
     bytes.push_back(contiguousCopyBytes(op->getOperand(0), rankClass));
     if (isa<plan::AllGatherOp>(op))

@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/schedule/packing_table.h"
 #include "compiler/sharding/axes.h"
+#include "compiler/sharding/dataflow/routed_values.h"
 #include "dialect/plan/reshard_steps.h"
 
 using namespace mlir;
@@ -11,7 +12,7 @@ namespace meshplan {
 ClassPacking PackingTable::get(ArrayRef<Operation *> ops) {
   Operation *first = ops.front();
   // Rows of experts are in the order in which they are exchanged, and are copied to their features where they arrive.
-  if (plan::getSharding(first->getOperand(0)).getRouted())
+  if (routedOf(first->getOperand(0)))
     return ClassPacking(layouts.rankClasses(), Packing());
   // Without a dim, tensors are flat or reduced whole, and may be coalesced.
   if (!plan::stepDim(first))

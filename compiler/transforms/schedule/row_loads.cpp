@@ -1,14 +1,12 @@
 //===- row_loads.cpp - memory by the rows of experts ----------------------===//
 
 #include "compiler/transforms/schedule/row_loads.h"
+#include "compiler/sharding/dataflow/routed_values.h"
 
 using namespace mlir;
 using namespace meshplan;
 
-static bool isRouted(Value value) {
-  plan::ShardingAttr sharding = plan::getSharding(value);
-  return sharding && sharding.getRouted();
-}
+static bool isRouted(Value value) { return routedOf(value) != nullptr; }
 
 bool meshplan::hasAnyRows(func::FuncOp function, LayoutTable &worst) {
   if (plan::roleOf(function) == base::ProgramRole::reference)

@@ -76,6 +76,11 @@ SmallVector<ExpertWeight> meshplan::weightsOfExperts(ArrayRef<CallOp> calls) {
   return weights;
 }
 
+bool meshplan::multipliesRows(CallOp call) {
+  CallView view = CallView::of(call);
+  return view.getOperand("counts") && view.getOperand("rows") && view.getOperand("weight");
+}
+
 StringRef meshplan::pathOfExperts(func::FuncOp function) {
   for (auto call : function.getOps<CallOp>())
     if (CallView::of(call).getOperand("counts"))

@@ -33,6 +33,9 @@ llvm::SmallVector<ExpertWeight> weightsOfExperts(plan::CallOp call);
 /// The parameters among those of these calls, each once.
 llvm::SmallVector<ExpertWeight> weightsOfExperts(llvm::ArrayRef<plan::CallOp> calls);
 
+/// True for a product of rows with the weight of their expert, forward or backward.
+bool multipliesRows(plan::CallOp call);
+
 /// The path of the first module that computes rows of experts; empty if there is none.
 llvm::StringRef pathOfExperts(mlir::func::FuncOp function);
 

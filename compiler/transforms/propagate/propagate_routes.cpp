@@ -114,15 +114,12 @@ static ShardingAttr withoutTokenAxes(RankedTensorType indices, ArrayRef<AxisRefA
   return without(withSharding(indices, gathered), axes, mesh);
 }
 
-std::optional<ShardingAttr> Propagation::spreadOver(Value indices, ArrayRef<AxisRefAttr> experts) {
+std::optional<ShardingAttr> Propagation::spreadOver(Value indices, ArrayRef<AxisRefAttr> axes) {
   ShardingAttr sharding = getSharding(indices);
-  AxisList used = allAxes(sharding);
-  for (AxisRefAttr axis : experts) {
-    if (llvm::is_contained(used, axis))
-      continue;
+  for (AxisRefAttr axis : axes) {
     std::optional<ShardingAttr> spread;
     // Positions before samples, of which a microbatch may have few. The last dim are the slots.
-    for (int64_t dim = rankOf(indices) - 2; dim >= 0 && !spread && !overlapsAny(used, axis); --dim) {
+    for (int64_t dim = rankOf(indices) - 2; dim >= 0 && !spread; --dim) {
       DimShardingAttr now = sharding.getDims()[dim];
       if (std::optional<DimShardingAttr> divided =
               llvm::any_of(now.getAxes(), isTime) ? std::nullopt : extended(indices, dim, now, axis))
@@ -133,6 +130,18 @@ std::optional<ShardingAttr> Propagation::spreadOver(Value indices, ArrayRef<Axis
     sharding = *spread;
   }
   return sharding;
+}
+
+AxisList Propagation::axesToSpread(Value indices, ArrayRef<AxisRefAttr> experts, int64_t count) {
+  AxisList used = allAxes(getSharding(indices)), added;
+  for (AxisRefAttr axis : experts)
+    if (!overlapsAny(used, axis))
+      added.push_back(axis);
+  std::optional<ShardingAttr> spread =
+      added.size() == experts.size() ? std::nullopt : spreadOver(indices, added); // else no rows are sent anyway
+  bool areAllExchanged =
+      spread && exchangedAxes(experts, count, withSharding(typeOf(indices), *spread), mesh).size() == experts.size();
+  return areAllExchanged ? added : AxisList();
 }
 
 void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &problem) {
@@ -151,18 +160,10 @@ void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &
   ArrayRef<AxisRefAttr> experts = weights.experts ? weights.experts.getAxes() : ArrayRef<AxisRefAttr>();
   int64_t count = shapeOf(route.getResult(0)).front();
   AxisList exchanged = exchangedAxes(experts, count, typeOf(indices), mesh);
-  bool areSent =
-      llvm::any_of(experts, [&](AxisRefAttr axis) { return overlapsAny(allAxes(getSharding(indices)), axis); });
-  if (areSent && exchanged.empty()) {
-    std::optional<ShardingAttr> spread = spreadOver(indices, experts);
-    AxisList all = spread ? exchangedAxes(experts, count, withSharding(typeOf(indices), *spread), mesh) : AxisList();
-    if (all.size() == experts.size()) {
-      for (AxisRefAttr axis : experts)
-        if (!overlapsAny(allAxes(getSharding(indices)), axis))
-          spreads[route.getResult(0)].push_back(axis);
-      indices = layouts.obtain(indices, *spread, route, cause);
-      exchanged = all;
-    }
+  if (AxisList added = exchanged.empty() ? axesToSpread(indices, experts, count) : AxisList(); !added.empty()) {
+    indices = layouts.obtain(indices, *spreadOver(indices, added), route, cause);
+    spreads[route.getResult(0)] = added;
+    exchanged = AxisList(experts);
   }
   ArrayRef<AxisRefAttr> kept = experts.drop_back(exchanged.size());
   gather(kept);
@@ -202,9 +203,8 @@ static ArrayRef<AxisRefAttr> contractedAxes(CallOp dispatch) {
   for (size_t next = 0; next < rows.size(); ++next)
     for (Operation *user : rows[next].getUsers()) {
       auto call = dyn_cast<CallOp>(user);
-      CallView view = call ? CallView::of(call) : CallView();
-      bool isProduct = call && view.target.starts_with("meshplan.grouped_linear");
-      if (isProduct && view.getOperand("rows") && view.getOperand("weight")) {
+      if (call && multipliesRows(call)) {
+        CallView view = CallView::of(call);
         BlockArgument weight = sourceArgument(call.getOperand(*view.getOperand("weight")));
         int64_t dim = view.getBool("transposed", false) ? 1 : 2;
         if (ShardingAttr sharding = weight ? getSharding(weight) : ShardingAttr())

@@ -143,9 +143,11 @@ private:
 
   /// Decides the layout of all rows that a `meshplan.route` makes (propagate_routes.cpp).
   void visitRoute(plan::CallOp route, const FactorRule &rule, CallProblem &problem);
-  /// The choices of tokens, divided over all axes of the experts, of which some ranks have the same tokens; nothing if
-  /// they cannot be.
-  std::optional<plan::ShardingAttr> spreadOver(mlir::Value indices, llvm::ArrayRef<plan::AxisRefAttr> experts);
+  /// The axes of the experts that divide no tokens, if rows can be exchanged over all axes of the experts once they do;
+  /// else none. `count`: of the experts.
+  AxisList axesToSpread(mlir::Value indices, llvm::ArrayRef<plan::AxisRefAttr> experts, int64_t count);
+  /// The choices of tokens, divided over further axes; nothing if they cannot be.
+  std::optional<plan::ShardingAttr> spreadOver(mlir::Value indices, llvm::ArrayRef<plan::AxisRefAttr> axes);
   /// Gathers the tokens that a call gives over the axes over which visitRoute has spread them.
   void gatherSpread(plan::CallOp call);
   /// Sends what a call gives to the ranks of its experts, if the rows of its route are exchanged.

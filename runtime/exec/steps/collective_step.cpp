@@ -35,7 +35,7 @@ private:
   Expected<CollectiveBuffers> makeBuffers(std::span<const Tensor> values) override;
   Expected<Pending> start(const CollectiveBuffers &buffers) override;
   Expected<Pending> startGather(const CollectiveBuffers &buffers);
-  Expected<Tensor> land(Tensor incoming) const override;
+  Expected<Tensor> outputOf(Tensor incoming) const override;
 
   std::shared_ptr<const Pieces> pieces;
   bool takesExtreme; ///< computes max or min from gathered addends
@@ -112,7 +112,7 @@ Expected<CollectiveBuffers> CollectiveStep::makeBuffers(std::span<const Tensor> 
   return next;
 }
 
-Expected<Tensor> CollectiveStep::land(Tensor incoming) const {
+Expected<Tensor> CollectiveStep::outputOf(Tensor incoming) const {
   if (!takesExtreme)
     return incoming;
   return reduction() == Reduction::max ? largestInFirstDim(incoming) : leastInFirstDim(incoming);

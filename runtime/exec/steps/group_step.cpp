@@ -34,11 +34,11 @@ Status GroupStep::run(std::span<Tensor> values) {
 
 Status GroupStep::finish(std::span<Tensor> values) {
   // The step runs again in the next training step, so it must not keep the buffers.
-  CollectiveBuffers landing = std::exchange(buffers, CollectiveBuffers());
-  MESHPLAN_RETURN_IF_ERROR(landing.pending->wait());
-  interval = landing.pending->interval();
-  landing.outgoing = Tensor();
-  auto output = land(std::move(landing.incoming));
+  CollectiveBuffers ended = std::exchange(buffers, CollectiveBuffers());
+  MESHPLAN_RETURN_IF_ERROR(ended.pending->wait());
+  interval = ended.pending->interval();
+  ended.outgoing = Tensor();
+  auto output = outputOf(std::move(ended.incoming));
   if (!output)
     return inContext(output.status());
   values[action().output()] = *std::move(output);

@@ -32,7 +32,7 @@ protected:
   virtual Expected<CollectiveBuffers> makeBuffers(std::span<const Tensor> values) = 0;
   virtual Expected<Pending> start(const CollectiveBuffers &buffers) = 0;
   /// The output, of what has arrived. A failure gets the context of the instruction.
-  virtual Expected<Tensor> land(Tensor incoming) const { return incoming; }
+  virtual Expected<Tensor> outputOf(Tensor incoming) const { return incoming; }
 
   const artifact::Start &action() const { return *instruction.action_as_Start(); }
   Status inContext(Status status) const;

@@ -28,7 +28,7 @@ public:
 private:
   Expected<CollectiveBuffers> makeBuffers(std::span<const Tensor> values) override;
   Expected<Pending> start(const CollectiveBuffers &buffers) override;
-  Expected<Tensor> land(Tensor incoming) const override;
+  Expected<Tensor> outputOf(Tensor incoming) const override;
 
   std::vector<Overlap> features; ///< of each rank of the group, in the result
   int64_t rows = 0;              ///< of this run
@@ -63,7 +63,7 @@ Expected<Pending> RowGatherStep::start(const CollectiveBuffers &buffers) {
                               label);
 }
 
-Expected<Tensor> RowGatherStep::land(Tensor incoming) const {
+Expected<Tensor> RowGatherStep::outputOf(Tensor incoming) const {
   std::vector<int64_t> shape = view.shape(action().output());
   shape[0] = rows;
   MESHPLAN_ASSIGN_OR_RETURN(Tensor gathered, allocateTensor(shape, incoming.dtype()));

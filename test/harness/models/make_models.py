@@ -193,6 +193,7 @@ MODELS: dict[str, list[str]] = {
     "over_vocabulary": ["over_vocabulary"],
     "parameter_functions": ["parameter_functions"],
     "plain_norms": ["plain_norms"],
+    "prescribed_mixtures": ["prescribed_mixtures"],
     "products": ["products"],
     "recurrent": ["recurrent"],
     "regions": ["regions"],

@@ -28,6 +28,7 @@ from harness.models.mixture_modules import (
 )
 from harness.models.operator_modules import ClassLosses, Losses, Operators, Summed
 from harness.models.parameter_functions import OpaqueFunctions, ParameterFunctions
+from harness.models.prescribed_mixture import PrescribedMixtures
 from harness.models.random_modules import (
     DecomposedDropouts,
     Distributions,
@@ -371,6 +372,7 @@ MODULES = {
     "over_vocabulary": OverVocabulary,
     "parameter_functions": ParameterFunctions,
     "plain_norms": PlainNorms,
+    "prescribed_mixtures": PrescribedMixtures,
     "products": Products,
     "recurrent": Recurrent,
     "regions": Regions,

@@ -121,10 +121,10 @@ PYTORCH, RANKS = Contestant("PyTorch", DATA), Contestant("mpi", DATA)
 
 class Training(unittest.TestCase):
     def test_losses_agree_but_for_rounding(self) -> None:
-        training.check_losses({PYTORCH: [10.9, 10.4], RANKS: [10.90001, 10.40001]})
+        training.check_losses([(PYTORCH.name, [10.9, 10.4]), (RANKS.name, [10.90001, 10.40001])])
         text = "mpi on ranks dp = 2 has the losses [10.9, 10.5], PyTorch on ranks dp = 2 has [10.9, 10.4]"
         with self.assertRaises(RuntimeError) as raised:
-            training.check_losses({PYTORCH: [10.9, 10.4], RANKS: [10.9, 10.5]})
+            training.check_losses([(PYTORCH.name, [10.9, 10.4]), (RANKS.name, [10.9, 10.5])])
         self.assertEqual(str(raised.exception), text)
 
     def test_each_contestant_runs_steps_of_its_layout(self) -> None:

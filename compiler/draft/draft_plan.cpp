@@ -18,6 +18,7 @@
 #include "compiler/adopt/huggingface.h"
 #include "compiler/adopt/megatron/megatron.h"
 #include "compiler/archive/read_archive.h"
+#include "compiler/draft/adopted_styles.h"
 #include "compiler/draft/build_graph.h"
 #include "compiler/draft/choose_styles.h"
 #include "compiler/draft/draft_corrections.h"
@@ -27,7 +28,6 @@
 #include "compiler/draft/training/choose_loss.h"
 #include "compiler/frontend/format.h"
 #include "compiler/pipeline/compile.h"
-#include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
 #include "compiler/transforms/differentiate/unreached.h"
@@ -62,8 +62,6 @@ private:
   bool addTraining();
   bool checkTrained(const TrainingFacts &facts);
   std::vector<std::string> findUnused();
-  void takeStyles();
-  void findInputs(mlir::func::FuncOp function);
   void collectModules(const FeatureGraph &graph);
   bool chooseFromGraph();
   CompileOptions compileOptions(const std::string &text) const;
@@ -304,53 +302,6 @@ bool Drafter::addTraining() {
   return !reports.hasErrors();
 }
 
-/// Takes the styles of the foreign plan. Styles of one submodule of equal layers, or of one module outside of layers,
-/// are a group: they are kept or dropped together.
-void Drafter::takeStyles() {
-  std::map<std::string, size_t> groups;
-  auto groupOf = [&](StringRef module) {
-    std::string pattern = withoutIndices(module);
-    std::string key = StringRef(pattern).contains("*") ? StringRef(pattern).rsplit('.').first.str() : pattern;
-    return groups.try_emplace(key, groups.size()).first->second;
-  };
-  std::set<std::string> known;
-  for (const AdoptedStyle &style : *adopted.styles) {
-    // The clause is the foreign plan's; the kind only tells DraftCorrections and describe() whether something is split.
-    DraftStyle kind = style.sequence ? DraftStyle::sequence : style.divides ? DraftStyle::colwise : DraftStyle::whole;
-    StyleChoice choice;
-    choice.path = style.module, choice.style = kind, choice.group = groupOf(style.module);
-    choices.push_back(std::move(choice));
-    draft.styles.push_back({style.module, style.clause + (style.from.empty() ? "" : "  // " + style.from)});
-    known.insert(style.module);
-    if (!llvm::is_contained(draft.modules, style.module))
-      draft.modules.push_back(style.module); // it holds no parameter
-  }
-  for (const AdoptedWhole &module : adopted.whole)
-    if (known.insert(module.module).second)
-      draft.undivided.push_back({module.module, module.reason});
-  for (const OutlineParameter &parameter : model.parameters)
-    for (const OutlineParameterName &name : parameter.names)
-      if (const std::string &path = model.modules[name.module].path;
-          parameter.shape.size() > 1 && known.insert(path).second)
-        draft.undivided.push_back({path, "the plan does not name it"});
-}
-
-/// The clauses that state whole inputs for modules that read them whole: ", input [_, _], input 1 [_, _]".
-void Drafter::findInputs(mlir::func::FuncOp function) {
-  for (const std::string &module : adopted.wholeInputs) {
-    auto [known, isNew] = inputsOf.try_emplace(module);
-    if (!isNew)
-      continue;
-    std::string &clauses = known->second;
-    for (auto [index, input] : llvm::enumerate(findBorder(function, module).inputs)) {
-      auto rank = static_cast<size_t>(mlir::cast<mlir::RankedTensorType>(input.value.getType()).getRank());
-      std::string dims = llvm::join(std::vector<std::string>(rank, "_"), ", ");
-      if (rank > 0)
-        clauses += ", input " + (index > 0 ? std::to_string(index) + " " : std::string()) + "[" + dims + "]";
-    }
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Styles from the graph
 //===----------------------------------------------------------------------===//
@@ -419,8 +370,8 @@ bool Drafter::chooseFromGraph() {
   if (adopted.styles) {
     if (!hasTensorAxes)
       return true;
-    takeStyles();
-    findInputs(function);
+    choices = takeAdoptedStyles(adopted, draft);
+    inputsOf = wholeInputClauses(adopted, function);
     return true;
   }
   StyleChoices found =

@@ -43,7 +43,7 @@ constexpr Form forms[] = {
     {"fold", "fold (AXIS, AXIS) as (NAME = SIZE, NAME = SIZE)"},
     {"overlap", "overlap { require GROUP hidden >= N %; forbid exposed > TIME }"},
     {"init", "init { PATH DISTRIBUTION }"},
-    {"weight_names", "weight_names { PATH: NAME }"},
+    {"weight_names", "weight_names { PATH: [stack] NAME [dim N] [parts (N, N)] }"},
     {"offload", "offload parameters, optimizer' in 'data AXES { ... }"},
     {"tie", "tie PATHS"},
     {"shapes", "shapes { OPTIONS }"},

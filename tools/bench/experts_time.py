@@ -10,10 +10,7 @@ of the ratios of the turns; the best schedule without halves is that of the leas
 from __future__ import annotations
 
 import json
-import math
-import os
 import statistics
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -79,27 +76,15 @@ def run(side: Side, where: Path, steps: int, network: limited_network.Network | 
     trace = where / "experts.trace.json"
     options = () if side.is_pytorch else ("--trace", str(trace))
     command = [*(network.prefix() if network else ()), *side.started(steps, network is not None), *options]
-    # Gloo would otherwise look up the address of the machine's name.
-    environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)}: status {done.returncode}\n{done.stderr}")
-    result = training.result_of(json.loads(done.stdout))
+    result = training.run_command(command, where)
     return Measured(result, 0.0 if side.is_pytorch else overlap_time.exposed_seconds(json.loads(trace.read_text())))
-
-
-def check_losses(turn: Turn) -> None:
-    (first, expected), *others = ((side, measured.result.losses) for side, measured in turn.items())
-    for side, found in others:
-        if not all(math.isclose(a, b, rel_tol=LOSS_TOLERANCE) for a, b in zip(found, expected, strict=True)):
-            raise RuntimeError(f"{side.name} has the losses {found}, {first.name} has {expected}")
 
 
 def take_turns(sides: tuple[Side, ...], rounds: int, run_one: Callable[[Side], Measured]) -> list[Turn]:
     turns = []
     for number in range(rounds):
         turn = {side: run_one(side) for side in sides}
-        check_losses(turn)
+        training.check_losses([(side.name, each.result.losses) for side, each in turn.items()], LOSS_TOLERANCE)
         seconds = ", ".join(f"{side.name} {measured.result.seconds:.3f} s" for side, measured in turn.items())
         print(f"turn {number + 1}: {seconds}", file=sys.stderr, flush=True)
         turns.append(turn)

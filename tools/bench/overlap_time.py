@@ -331,7 +331,7 @@ def take_turns(contestants: tuple[Contestant, ...], rounds: int, run_one: Run) -
     turns = []
     for number in range(rounds):
         turn = {contestant: run_one(contestant) for contestant in contestants}
-        training.check_losses({contestant: measured.result.losses for contestant, measured in turn.items()})
+        training.check_losses([(contestant.name, measured.result.losses) for contestant, measured in turn.items()])
         seconds = ", ".join(f"{each.side} {measured.result.seconds:.3f} s" for each, measured in turn.items())
         print(f"{contestants[0].layout.name}, turn {number + 1}: {seconds}", file=sys.stderr, flush=True)
         turns.append(turn)

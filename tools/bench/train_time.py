@@ -72,7 +72,7 @@ def limited_cluster(measured: Path, rate: str, overlap: dict = limited_network.A
 def take_turns(contestants: tuple[Contestant, ...], rounds: int, run: Run) -> list[Turn]:
     turns = [{contestant: run(contestant) for contestant in contestants} for _ in range(rounds)]
     for turn in turns:
-        training.check_losses({contestant: result.losses for contestant, result in turn.items()})
+        training.check_losses([(contestant.name, result.losses) for contestant, result in turn.items()])
     return turns
 
 

@@ -111,7 +111,10 @@ def run(
 ) -> Result:
     """Runs a first step that is not measured, then `steps`. `prefix` is the beginning of the command, `options` are
     added to its end."""
-    command = [*prefix, *contestant.command(programs, steps, limited=bool(prefix)), *options]
+    return run_command([*prefix, *contestant.command(programs, steps, limited=bool(prefix)), *options], where)
+
+
+def run_command(command: list[str], where: Path) -> Result:
     # Gloo would otherwise look up the address of the machine's name.
     environment = os.environ | {"GLOO_SOCKET_IFNAME": "lo"}
     done = subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True)
@@ -120,10 +123,10 @@ def run(
     return result_of(json.loads(done.stdout))
 
 
-def check_losses(losses: dict[Contestant, list[float]]) -> None:
-    """Checks that all contestants train the same model on the same batch."""
-    (first, expected), *others = losses.items()
-    for contestant, found in others:
+def check_losses(losses: list[tuple[str, list[float]]], tolerance: float = LOSS_TOLERANCE) -> None:
+    """Checks that all contestants, each with its name, train the same model on the same batch."""
+    (first, expected), *others = losses
+    for name, found in others:
         pairs = zip(found, expected, strict=True)
-        if not all(math.isclose(a, b, rel_tol=LOSS_TOLERANCE) for a, b in pairs):
-            raise RuntimeError(f"{contestant.name} has the losses {found}, {first.name} has {expected}")
+        if not all(math.isclose(a, b, rel_tol=tolerance) for a, b in pairs):
+            raise RuntimeError(f"{name} has the losses {found}, {first} has {expected}")

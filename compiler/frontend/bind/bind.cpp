@@ -22,8 +22,9 @@ std::optional<BoundPlan> meshplan::bindPlan(const Syntax &syntax, const ModelOut
   bind::Context context(syntax, model, *environment, diagnostics);
   bind::countMicrobatches(context, plan);
   bind::bindValues(context, plan);
-  bind::bindEntries(context, plan);
+  // First, so that other statements can say what a name of weight files is.
   bind::bindWeightNames(context, plan);
+  bind::bindEntries(context, plan);
   bind::bindData(context, plan);
   bind::bindTraining(context, plan);
   plan.environment = std::move(*environment);

@@ -10,6 +10,7 @@
 
 #include "compiler/frontend/bind.h"
 #include "compiler/frontend/path_tree.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <string>
 #include <vector>
@@ -68,6 +69,10 @@ struct EntryStyles {
   const BoundStyle *dividing() const;
 };
 EntryStyles bindClauses(const Context &context, const EntryStatement &entry);
+
+/// Calls `take` for each option. Reports one that is stated twice instead.
+void forEachOption(const Context &context, llvm::ArrayRef<StyleOption> options,
+                   llvm::function_ref<void(const StyleOption &)> take);
 
 /// The parts that `parts 3` or `parts (q 4, k 1)` states. Reports numbers that are too large or below 1.
 std::vector<StylePart> bindParts(const Context &context, const StyleOption &option);

@@ -72,6 +72,21 @@ std::string repairHelp(const PathTree &tree, const PatternSequence &pattern) {
 
 } // namespace
 
+/// The help for a pattern that names a tensor of weight files, or a module of such names.
+static std::string fileNameHelp(const Context &context, const PatternSequence &pattern) {
+  PathMatcher matcher(subtreePattern(pattern));
+  for (const auto &[name, parameter] : context.fileNames)
+    if (matcher.matches(name))
+      return "'" + name + "' is a name of weight files: the plan names '" + parameter + "', as the model does";
+  return "";
+}
+
+/// The help for a pattern that matches no module.
+static std::string moduleHelp(const Context &context, const PatternSequence &pattern) {
+  std::string help = fileNameHelp(context, pattern);
+  return help.empty() ? repairHelp(context.modules, pattern) : help;
+}
+
 void bind::matchEntry(const Context &context, llvm::ArrayRef<PathPattern> nested, EntryMatch &match) {
   std::optional<PatternSequence> pattern = parsePattern(nested, context.diagnostics);
   if (!pattern)
@@ -88,7 +103,7 @@ void bind::matchEntry(const Context &context, llvm::ArrayRef<PathPattern> nested
       match.parameters.push_back(context.named[name]);
     if (!names.empty())
       continue;
-    std::string help = repairHelp(context.modules, single);
+    std::string help = moduleHelp(context, single);
     context.diagnostics.error(match.range, "'" + patternText(single) + "' matches no module")
         .help(help.empty() ? repairHelp(context.parameters, single) : help);
   }
@@ -106,7 +121,7 @@ bool bind::checkBlock(const Context &context, llvm::ArrayRef<PathPattern> nested
       // The keyword of a statement with a missing operand is parsed as a block of paths.
       std::string form = keywordForm(patternText(single));
       context.diagnostics.error(range, "'" + patternText(single) + "' matches no module")
-          .help(form.empty() ? repairHelp(context.modules, single) : form);
+          .help(form.empty() ? moduleHelp(context, single) : form);
     }
   return context.diagnostics.errorCount() == before;
 }
@@ -121,15 +136,6 @@ std::string bind::parameterHelp(const Context &context, const PatternSequence &p
       if (!llvm::is_contained(leaves, name.leaf))
         leaves.push_back(name.leaf);
   return suggest(patternText(patternComponents(pattern).back()), leaves, "parameters are called");
-}
-
-/// The help for a pattern that matches a tensor of weight files, which is a part of a parameter or its other name.
-static std::string fileNameHelp(const Context &context, const PatternSequence &pattern) {
-  PathMatcher matcher(pattern);
-  for (const auto &[name, parameter] : context.fileNames)
-    if (matcher.matches(name))
-      return "'" + name + "' is a name of weight files: the plan names '" + parameter + "', as the model does";
-  return "";
 }
 
 /// True if a parameter has a name that matches, or is held by a module at or below one that matches.
@@ -188,7 +194,7 @@ BoundPaths bind::bindModulePath(const Context &context, const PathPattern &path,
           .error(path.range, (llvm::Twine(text) + " names a parameter, and '" + statement + "' names modules").str())
           .help("name the module that holds it");
     else
-      context.diagnostics.error(path.range, text + " matches no module").help(repairHelp(context.modules, single));
+      context.diagnostics.error(path.range, text + " matches no module").help(moduleHelp(context, single));
   }
   return pathsOf(context, path, *pattern);
 }

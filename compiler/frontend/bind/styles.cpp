@@ -99,19 +99,6 @@ void bindOption(const Context &context, const StyleRule &rule, const StyleOption
       .help(names.empty() && help.empty() ? ("'" + rule.name + "' takes no options").str() : help);
 }
 
-void bindOptions(const Context &context, const StyleRule &rule, const StyleClause &clause, BoundStyle &style) {
-  for (size_t i = 0; i < clause.options.size(); ++i) {
-    const StyleOption &option = clause.options[i];
-    auto first =
-        llvm::find_if(clause.options, [&](const StyleOption &other) { return other.name.text == option.name.text; });
-    if (&*first != &option)
-      context.diagnostics.error(option.range, "option '" + option.name.text + "' is repeated")
-          .note(first->range, "the first one is here");
-    else
-      bindOption(context, rule, option, style);
-  }
-}
-
 constexpr const char *overrideStandsInFront = "write 'override' before the path: 'override PATH: STYLE'";
 
 /// `colwise dp tp` is parsed as an option `dp` with the value `tp`. True if this was reported.
@@ -164,7 +151,7 @@ void bindStyle(const Context &context, const StyleClause &clause, std::vector<Wo
   style.range = clause.range;
   style.text = clause.text;
   bool hasAxes = bindAxes(context, *rule, clause, usedAxes, style);
-  bindOptions(context, *rule, clause, style);
+  forEachOption(context, clause.options, [&](const StyleOption &option) { bindOption(context, *rule, option, style); });
   for (const BoundStyle &other : result.styles) {
     bool repeats = other.kind == style.kind;
     if (repeats || other.kind == StyleKind::Replicate || style.kind == StyleKind::Replicate)
@@ -225,6 +212,18 @@ const BoundStyle *EntryStyles::dividing() const {
   return found == styles.end() ? nullptr : &*found;
 }
 
+void bind::forEachOption(const Context &context, llvm::ArrayRef<StyleOption> options,
+                         llvm::function_ref<void(const StyleOption &)> take) {
+  for (const StyleOption &option : options) {
+    auto first = llvm::find_if(options, [&](const StyleOption &other) { return other.name.text == option.name.text; });
+    if (first == &option)
+      take(option);
+    else
+      context.diagnostics.error(option.range, "option '" + option.name.text + "' is repeated")
+          .note(first->range, "the first one is here");
+  }
+}
+
 std::vector<StylePart> bind::bindParts(const Context &context, const StyleOption &option) {
   std::vector<StylePart> parts;
   if (option.value)
@@ -237,7 +236,7 @@ std::vector<StylePart> bind::bindParts(const Context &context, const StyleOption
 int64_t bind::bindDimNumber(const Context &context, const StyleOption &option) {
   if (option.value)
     return countOf(context, *option.value, dimNumber);
-  context.diagnostics.error(option.range, "'dim' takes one number");
+  context.diagnostics.error(option.range, "'dim' takes one number").help("write 'dim 1'");
   return 1;
 }
 

@@ -66,6 +66,15 @@ ModelOutline test::llama(size_t layers, bool tied) {
   return model;
 }
 
+std::vector<std::string> test::messagesAndHelps(llvm::ArrayRef<Diagnostic> diagnostics) {
+  std::vector<std::string> texts;
+  for (const Diagnostic &diagnostic : diagnostics) {
+    texts.push_back(diagnostic.message);
+    texts.insert(texts.end(), diagnostic.helps.begin(), diagnostic.helps.end());
+  }
+  return texts;
+}
+
 Outcome test::parse(const std::string &plan) {
   Sources sources;
   Diagnostics diagnostics(sources);

@@ -23,6 +23,9 @@ struct Outcome {
   std::string text;
 };
 
+/// Messages, each followed by its helps, without locations and notes.
+std::vector<std::string> messagesAndHelps(llvm::ArrayRef<Diagnostic> diagnostics);
+
 /// Parses only.
 Outcome parse(const std::string &plan);
 /// Parses and binds. The file is called `p.plan`.

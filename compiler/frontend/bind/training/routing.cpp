@@ -18,26 +18,23 @@ using namespace meshplan::bind;
 static void checkNumber(const Context &context, const RoutingStatement &statement, RoutingRule rule) {
   const Number &number = statement.number;
   bool isPlain = number.unit.empty() && std::isfinite(number.value);
-  const std::string &keyword = statement.keyword.text;
-  if (rule == RoutingRule::Bias) {
-    if (!isPlain || number.value <= 0)
-      context.diagnostics.error(number.range, "the rate of 'balance bias' is a number above 0").help("0.001 is common");
-    return;
-  }
-  if (!isPlain || number.value < 1)
-    context.diagnostics.error(number.range, "'" + keyword + "' is a number of at least 1")
-        .help("1 is the number of tokens of an expert if all are chosen equally often, 1.25 a quarter more");
+  auto fail = [&](const std::string &required, const std::string &help) {
+    context.diagnostics.error(number.range, "'" + statement.text + "': " + required + " is required").help(help);
+  };
+  if (rule == RoutingRule::Bias && (!isPlain || number.value <= 0))
+    fail("a rate above 0", "0.001 is common");
+  else if (rule != RoutingRule::Bias && (!isPlain || number.value < 1))
+    fail("a number of at least 1",
+         "1 is the number of tokens of an expert if all are chosen equally often, 1.25 a quarter more");
 }
 
 static RoutingRule ruleOf(const Context &context, const RoutingStatement &statement) {
-  static const std::vector<std::string> subjects = {"bias"};
-  if (statement.subject && statement.subject->text != "bias")
-    context.diagnostics
-        .error(statement.subject->range, "unknown subject of 'balance': '" + statement.subject->text + "'")
-        .help(suggest(statement.subject->text, subjects, "subjects"));
-  if (statement.subject)
-    return RoutingRule::Bias;
-  return statement.keyword.text == "reserve" ? RoutingRule::Reserve : RoutingRule::Capacity;
+  if (!statement.subject)
+    return statement.keyword.text == "reserve" ? RoutingRule::Reserve : RoutingRule::Capacity;
+  if (const Word &subject = *statement.subject; subject.text != "bias")
+    context.diagnostics.error(subject.range, "unknown subject of 'balance': '" + subject.text + "'")
+        .help(suggest(subject.text, {"bias"}, "subjects"));
+  return RoutingRule::Bias;
 }
 
 void bind::bindRoutings(const Context &context, BoundPlan &plan) {

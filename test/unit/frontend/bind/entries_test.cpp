@@ -1,6 +1,7 @@
 //===- entries_test.cpp - which entry applies to a module or parameter ----===//
 
 #include "test/unit/frontend/bind/bind_context.h"
+#include "test/unit/frontend/models.h"
 
 #include <gmock/gmock.h>
 
@@ -41,12 +42,7 @@ protected:
   /// The errors in the entries, without locations, and their helps.
   std::vector<std::string> faults(const std::string &entries) {
     bind(entries);
-    std::vector<std::string> result;
-    for (const Diagnostic &diagnostic : diagnostics.all()) {
-      result.push_back(diagnostic.message);
-      result.insert(result.end(), diagnostic.helps.begin(), diagnostic.helps.end());
-    }
-    return result;
+    return test::messagesAndHelps(diagnostics.all());
   }
   /// `net.a = colwise tp, output split 0` for each module of the plan.
   std::vector<std::string> modules() const {

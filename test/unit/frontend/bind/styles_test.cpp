@@ -1,6 +1,7 @@
 //===- styles_test.cpp - the clauses of an entry --------------------------===//
 
 #include "test/unit/frontend/bind/bind_context.h"
+#include "test/unit/frontend/models.h"
 
 #include <gmock/gmock.h>
 
@@ -33,20 +34,13 @@ protected:
   std::vector<std::string> faults(const std::string &clauses) {
     size_t before = diagnostics.all().size();
     bind(clauses);
-    std::vector<std::string> result;
-    for (const Diagnostic &diagnostic : diagnostics.all().drop_front(before)) {
-      result.push_back(diagnostic.message);
-      result.insert(result.end(), diagnostic.helps.begin(), diagnostic.helps.end());
-    }
-    return result;
+    return test::messagesAndHelps(diagnostics.all().drop_front(before));
   }
 };
 
-const std::pair<const char *, StyleKind> kinds[] = {{"colwise", StyleKind::Colwise},
-                                                    {"rowwise", StyleKind::Rowwise},
-                                                    {"sequence", StyleKind::Sequence},
-                                                    {"expert", StyleKind::Expert},
-                                                    {"replicate", StyleKind::Replicate}};
+const std::pair<const char *, StyleKind> kinds[] = {
+    {"colwise", StyleKind::Colwise}, {"rowwise", StyleKind::Rowwise}, {"sequence", StyleKind::Sequence},
+    {"expert", StyleKind::Expert},   {"within", StyleKind::Within},   {"replicate", StyleKind::Replicate}};
 
 TEST_F(BindStyles, EveryStyleHasItsName) {
   for (auto [name, kind] : kinds) {
@@ -69,7 +63,7 @@ TEST_F(BindStyles, AxesKeepTheirOrder) {
 }
 
 TEST_F(BindStyles, OnlySomeStylesDivideParameters) {
-  for (const char *text : {"colwise tp", "rowwise tp", "expert tp", "sequence dp, rowwise tp"})
+  for (const char *text : {"colwise tp", "rowwise tp", "expert tp", "within tp", "sequence dp, rowwise tp"})
     EXPECT_TRUE(right(text).dividing()) << text;
   for (const char *text : {"sequence tp", "replicate", "output replicate"})
     EXPECT_FALSE(right(text).dividing()) << text;
@@ -143,7 +137,7 @@ TEST_F(BindStyles, WrongOptionsAreNamed) {
               ElementsAre("style 'sequence' has no option 'parts'", "options of 'sequence': 'dim'"));
   EXPECT_THAT(faults("rowwise tp dim 1"),
               ElementsAre("style 'rowwise' has no option 'dim'", "options of 'rowwise': 'parts'"));
-  EXPECT_THAT(faults("sequence tp dim (0, 1)"), ElementsAre("'dim' takes one number"));
+  EXPECT_THAT(faults("sequence tp dim (0, 1)"), ElementsAre("'dim' takes one number", "write 'dim 1'"));
   EXPECT_THAT(faults("colwise tp parts m"),
               ElementsAre("unknown name 'm'", "names of this plan: 'cp', 'dp', 'n', 'tp', 'world'"));
 }

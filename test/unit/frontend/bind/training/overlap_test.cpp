@@ -1,9 +1,6 @@
 //===- overlap_test.cpp - contracts about the timeline ---------------------===//
 
-#include "test/unit/frontend/models.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "test/unit/frontend/bind/training/training_plan.h"
 
 using namespace meshplan;
 using namespace meshplan::test;
@@ -15,27 +12,12 @@ namespace {
 const std::string withSgd = "loss loss\noptimizer sgd { lr 0.1 }\n";
 
 std::vector<BoundOverlapClause> boundClauses(const std::string &clauses) {
-  Outcome outcome = bindTo(llama(1), "plan p {\nmesh dp = 2, tp = 3\nrest: replicate\n" + withSgd + "overlap {\n" +
-                                         clauses + "\n}\n}\n");
-  EXPECT_EQ(outcome.text, "");
-  return outcome.plan ? outcome.plan->overlap : std::vector<BoundOverlapClause>();
+  return bound(withSgd + "overlap { " + clauses + " }", llama(1)).overlap;
 }
 
 /// The errors about a statement, and their helps.
 std::vector<std::string> clauseFaults(const std::string &statement, const std::string &training = withSgd) {
-  Sources sources;
-  Diagnostics diagnostics(sources);
-  std::optional<Syntax> syntax = parsePlan(
-      sources.add("p.plan", "plan p {\nmesh dp = 2, tp = 3\nrest: replicate\n" + training + statement + "\n}\n"),
-      diagnostics);
-  if (syntax)
-    bindPlan(*syntax, llama(1), {}, diagnostics);
-  std::vector<std::string> result;
-  for (const Diagnostic &diagnostic : diagnostics.all()) {
-    result.push_back(diagnostic.message);
-    result.insert(result.end(), diagnostic.helps.begin(), diagnostic.helps.end());
-  }
-  return result;
+  return faults(training + statement, llama(1));
 }
 
 } // namespace

@@ -24,19 +24,19 @@ inline BoundPlan bound(const std::string &body, const ModelOutline &model = llam
   return outcome.plan.value_or(BoundPlan());
 }
 
-/// The diagnostics of statements: each message, followed by its helps.
-inline std::vector<std::string> faults(const std::string &body, const ModelOutline &model = llama(2)) {
+/// The diagnostics of a plan.
+inline std::vector<std::string> faultsOfPlan(const std::string &plan, const ModelOutline &model) {
   Sources sources;
   Diagnostics diagnostics(sources);
-  std::optional<Syntax> syntax = parsePlan(sources.add("p.plan", trainingPlan(body)), diagnostics);
+  std::optional<Syntax> syntax = parsePlan(sources.add("p.plan", plan), diagnostics);
   if (syntax)
     bindPlan(*syntax, model, {}, diagnostics);
-  std::vector<std::string> result;
-  for (const Diagnostic &diagnostic : diagnostics.all()) {
-    result.push_back(diagnostic.message);
-    result.insert(result.end(), diagnostic.helps.begin(), diagnostic.helps.end());
-  }
-  return result;
+  return messagesAndHelps(diagnostics.all());
+}
+
+/// The diagnostics of statements.
+inline std::vector<std::string> faults(const std::string &body, const ModelOutline &model = llama(2)) {
+  return faultsOfPlan(trainingPlan(body), model);
 }
 
 /// The index of a parameter by its first name.

@@ -1,9 +1,6 @@
 //===- data_test.cpp - valid data blocks ----------------------------------===//
 
-#include "test/unit/frontend/models.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "test/unit/frontend/bind/training/training_plan.h"
 
 using namespace meshplan;
 using namespace meshplan::test;
@@ -38,20 +35,9 @@ BoundData oneInTime(const std::string &options) {
 
 /// The errors in one option of a block on dp and cp, and their helps.
 std::vector<std::string> blockFaults(const std::string &option) {
-  Sources sources;
-  Diagnostics diagnostics(sources);
-  std::optional<Syntax> syntax = parsePlan(
-      sources.add("p.plan", "plan p {\nmesh dp = 2, cp = 2, tp = 3\nlet n = 4\nrest: replicate\ndata dp, cp { " +
-                                option + " }\n}\n"),
-      diagnostics);
-  if (syntax)
-    bindPlan(*syntax, llama(1), {}, diagnostics);
-  std::vector<std::string> result;
-  for (const Diagnostic &diagnostic : diagnostics.all()) {
-    result.push_back(diagnostic.message);
-    result.insert(result.end(), diagnostic.helps.begin(), diagnostic.helps.end());
-  }
-  return result;
+  return faultsOfPlan("plan p {\nmesh dp = 2, cp = 2, tp = 3\nlet n = 4\nrest: replicate\ndata dp, cp { " + option +
+                          " }\n}\n",
+                      llama(1));
 }
 
 /// Everything is sharded, as needed for gathered parameters.

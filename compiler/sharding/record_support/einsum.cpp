@@ -18,18 +18,6 @@ using namespace mlir;
 
 namespace meshplan {
 
-namespace {
-/// "bqd,bkd->bqk"
-struct Equation {
-  SmallVector<std::string> operands;
-  std::string output;
-
-  /// nullopt unless each dim has one letter, no tensor has a letter twice, and every letter of the result is in an
-  /// operand.
-  static std::optional<Equation> of(const CallView &call);
-};
-} // namespace
-
 static bool hasDistinctLetters(StringRef letters) {
   for (size_t position = 0; position < letters.size(); ++position)
     if (!llvm::isAlpha(letters[position]) || letters.find(letters[position], position + 1) != StringRef::npos)
@@ -47,7 +35,7 @@ static std::string impliedOutput(StringRef operands) {
   return output;
 }
 
-std::optional<Equation> Equation::of(const CallView &call) {
+std::optional<EinsumEquation> EinsumEquation::of(const CallView &call) {
   auto attribute = dyn_cast_or_null<StringAttr>(call.get("equation"));
   SmallVector<std::optional<unsigned>> tensors = call.getOperands("tensors");
   if (!attribute || call.results.size() != 1)
@@ -55,7 +43,7 @@ std::optional<Equation> Equation::of(const CallView &call) {
   std::string text = attribute.getValue().str();
   llvm::erase(text, ' ');
   auto [left, right] = StringRef(text).split("->");
-  Equation equation;
+  EinsumEquation equation;
   equation.output = left.size() == text.size() ? impliedOutput(left) : right.str();
   SmallVector<StringRef> parts;
   left.split(parts, ',');
@@ -83,7 +71,7 @@ static bool listsEachOnce(const CallView &call) {
 
 FactorRule einsumRule(const CallView &call) {
   RuleBuilder builder(call);
-  std::optional<Equation> equation = Equation::of(call);
+  std::optional<EinsumEquation> equation = EinsumEquation::of(call);
   // A tensor that occurs twice, as in "ij,kj->ik" of x and x, would need its first dim to be both i and k.
   if (!equation || !listsEachOnce(call))
     return builder.finish();
@@ -129,7 +117,7 @@ struct ProductChain {
 };
 } // namespace
 
-static SmallVector<Pending> pendingOf(const CallView &call, const Equation &equation) {
+static SmallVector<Pending> pendingOf(const CallView &call, const EinsumEquation &equation) {
   SmallVector<Pending> pending;
   for (auto [letters, operand] : llvm::zip_equal(equation.operands, call.getOperands("tensors"))) {
     RankedTensorType type = call.operands[*operand];
@@ -140,7 +128,7 @@ static SmallVector<Pending> pendingOf(const CallView &call, const Equation &equa
 }
 
 /// All letters: those of the result, then the others sorted.
-static std::string orderOf(const Equation &equation) {
+static std::string orderOf(const EinsumEquation &equation) {
   std::string others;
   for (const std::string &letters : equation.operands)
     for (char letter : letters)
@@ -173,7 +161,7 @@ static std::optional<std::pair<int64_t, int64_t>> nextPair(ArrayRef<int64_t> pat
 
 /// ATen inserts a product before the other factors, or after them where there is a path. nullopt for fewer than two
 /// operands, or an invalid path.
-static std::optional<ProductChain> productsOf(const CallView &call, const Equation &equation) {
+static std::optional<ProductChain> productsOf(const CallView &call, const EinsumEquation &equation) {
   SmallVector<Pending> pending = pendingOf(call, equation);
   SmallVector<int64_t> path = call.getInts("path").value_or(SmallVector<int64_t>());
   if (pending.size() < 2 || (!path.empty() && path.size() != 2 * (pending.size() - 1)))
@@ -206,7 +194,7 @@ static std::optional<ProductChain> productsOf(const CallView &call, const Equati
 
 OpCost einsumCost(const CallView &call) {
   OpCost cost = copyCost(call);
-  std::optional<Equation> equation = Equation::of(call);
+  std::optional<EinsumEquation> equation = EinsumEquation::of(call);
   if (std::optional<ProductChain> chain = equation ? productsOf(call, *equation) : std::nullopt) {
     cost.flops = chain->flops;
     cost.workspaceBytes = chain->workspaceBytes;
@@ -215,7 +203,7 @@ OpCost einsumCost(const CallView &call) {
 }
 
 /// Strides of the only operand with its dims in the order of the result; nullopt if some dims are summed.
-static std::optional<Strides> turnedStrides(const CallView &call, const Equation &equation) {
+static std::optional<Strides> turnedStrides(const CallView &call, const EinsumEquation &equation) {
   if (equation.operands.size() != 1 || equation.operands[0].size() != equation.output.size())
     return std::nullopt;
   SmallVector<int64_t> order;
@@ -225,7 +213,7 @@ static std::optional<Strides> turnedStrides(const CallView &call, const Equation
 }
 
 Strides einsumStrides(const CallView &call, unsigned result) {
-  std::optional<Equation> equation = Equation::of(call);
+  std::optional<EinsumEquation> equation = EinsumEquation::of(call);
   if (std::optional<ProductChain> chain = equation ? productsOf(call, *equation) : std::nullopt)
     return chain->last.result.strides;
   std::optional<Strides> turned = equation ? turnedStrides(call, *equation) : std::nullopt;

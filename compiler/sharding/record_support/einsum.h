@@ -4,8 +4,19 @@
 #define MESHPLAN_COMPILER_SHARDING_RECORD_SUPPORT_EINSUM_H
 
 #include "compiler/sharding/op_record.h"
+#include <string>
 
 namespace meshplan {
+
+/// "bqd,bkd->bqk": a letter for each dim.
+struct EinsumEquation {
+  llvm::SmallVector<std::string> operands; ///< in the order of the list of tensors
+  std::string output;
+
+  /// nullopt unless each dim has one letter, no tensor has a letter twice, and every letter of the result is in an
+  /// operand.
+  static std::optional<EinsumEquation> of(const CallView &call);
+};
 
 /// A letter is a factor. An equation with an ellipsis, or with a letter twice in one tensor, is not divided.
 FactorRule einsumRule(const CallView &call);

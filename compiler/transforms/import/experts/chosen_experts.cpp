@@ -12,9 +12,8 @@
 // experts.
 
 #include "compiler/transforms/import/experts/chosen_experts.h"
-#include "compiler/sharding/op_record.h"
+#include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
-#include "llvm/ADT/StringSwitch.h"
 #include <limits>
 
 using namespace mlir;
@@ -23,9 +22,8 @@ using namespace meshplan::indexing;
 
 /// The operand of a conversion between integer types that can hold any number of an expert; or null.
 static Value convertedInteger(Value value) {
-  auto call = value.getDefiningOp<plan::CallOp>();
-  if (!call || call.getNumOperands() != 1 ||
-      !llvm::is_contained({"aten.to.dtype", "aten.to.dtype_layout", "aten._to_copy.default"}, call.getTarget()))
+  plan::CallOp call = callOf(value);
+  if (!call || !convertsElements(call))
     return {};
   auto from = dyn_cast<IntegerType>(elementOf(call.getOperand(0))), to = dyn_cast<IntegerType>(elementOf(value));
   return from && to && from.getWidth() >= 32 && to.getWidth() >= 32 ? Value(call.getOperand(0)) : Value();
@@ -66,6 +64,24 @@ Value meshplan::findTokenTensor(IndexFunctions &functions, TokenRead goal) {
   return found;
 }
 
+Value meshplan::findTokenRows(IndexFunctions &functions, Value rows) {
+  ArrayRef<int64_t> shape = shapeOf(rows), dims = shape.drop_back();
+  int64_t tokens = llvm::product_of(dims);
+  Expr token = functions.builder.coordinate(0, tokens), feature = functions.builder.coordinate(1, shape.back());
+  Indices at = digitsOf(functions.builder, token, tokens, dims);
+  at.push_back(feature);
+  return findTokenTensor(functions, {{rows, at}, token, tokens, {feature}, {shape.back()}});
+}
+
+Value meshplan::findPairValues(IndexFunctions &functions, Value values, const ChosenExperts &chosen) {
+  ExprBuilder &builder = functions.builder;
+  int64_t pairs = chosen.tokens * chosen.slots;
+  Expr pair = builder.coordinate(0, pairs);
+  Expr token = builder.floorDivide(pair, chosen.slots), slot = builder.modulo(pair, chosen.slots);
+  MovedRead read{values, digitsOf(builder, pair, pairs, shapeOf(values))};
+  return findTokenTensor(functions, {read, token, chosen.tokens, {slot}, {chosen.slots}});
+}
+
 namespace {
 
 /// A tensor whose elements are positions along a dim of another tensor.
@@ -96,38 +112,27 @@ static std::optional<Positions> sortedPositions(Value value) {
   return Positions{*dim, shape[*dim]};
 }
 
-/// The scores whose maxima along the last dim, which is kept, are at these positions; or null.
-static Value maximizedScores(Value positions) {
-  auto call = positions.getDefiningOp<plan::CallOp>();
-  if (!call)
-    return {};
+std::optional<Maxima> meshplan::maximaOf(Value positions) {
+  plan::CallOp call = callOf(positions);
+  if (!call || positions != call.getResults().back())
+    return std::nullopt;
   CallView view = CallView::of(call);
-  bool isMaximum = llvm::StringSwitch<bool>(view.target)
-                       .Case("aten.max.dim", view.getBool("keepdim", false))
-                       .Case("aten.argmax.default", view.getBool("keepdim", false))
-                       .Case("aten.topk.default", view.getInt("k", 0) == 1 && view.getBool("largest", true))
-                       .Default(false);
-  std::optional<unsigned> self = view.getOperand("self");
-  if (!isMaximum || !self || positions != call.getResult(call.getNumResults() - 1))
-    return {};
-  int64_t rank = view.operands[*self].getRank();
-  bool isLast = countedDim(view.getInt("dim", view.target == "aten.topk.default" ? -1 : rank), rank) == rank - 1;
-  return isLast ? Value(call.getOperand(*self)) : Value();
+  bool isTopk = view.target == "aten.topk.default" && view.getInt("k", 0) == 1 && view.getBool("largest", true);
+  bool isMaximum = llvm::is_contained({"aten.max.dim", "aten.argmax.default"}, view.target) && view.get("dim");
+  Value scores = tensorArgument(call, view, "self");
+  if (!scores || (!isTopk && !isMaximum))
+    return std::nullopt;
+  // Without a dim, argmax is over all elements, and topk along the last dim.
+  int64_t rank = rankOf(scores);
+  std::optional<int64_t> dim = countedDim(view.getInt("dim", isTopk ? -1 : rank), rank);
+  return dim ? std::optional(Maxima{scores, *dim}) : std::nullopt;
 }
 
-/// The number of scores of which each element is the position of the maximum; nullopt for anything else.
-static std::optional<int64_t> maximizedExtent(Value positions) {
-  auto call = positions.getDefiningOp<plan::CallOp>();
-  if (!call || !llvm::is_contained({"aten.max.dim", "aten.argmax.default"}, call.getTarget()) ||
-      positions != call.getResult(call.getNumResults() - 1))
-    return std::nullopt;
-  CallView view = CallView::of(call);
-  std::optional<unsigned> self = view.getOperand("self");
-  if (!self || !isa_and_present<IntegerAttr>(view.get("dim")))
-    return std::nullopt;
-  ArrayRef<int64_t> shape = view.operands[*self].getShape();
-  std::optional<int64_t> dim = countedDim(view.getInt("dim", 0), shape.size());
-  return dim ? std::optional(shape[*dim]) : std::nullopt;
+/// The scores whose maxima along the last dim, which is kept, are at these positions; or null.
+static Value maximizedScores(Value positions) {
+  std::optional<Maxima> maxima = maximaOf(positions);
+  bool isLast = maxima && maxima->dim == rankOf(maxima->scores) - 1 && rankOf(positions) == rankOf(maxima->scores);
+  return isLast ? maxima->scores : Value();
 }
 
 /// Removes the last replacement of scores by minus infinity at positions of the last dim; null if there is none.
@@ -199,8 +204,8 @@ std::optional<ChosenExperts> meshplan::findChosenExperts(IndexFunctions &functio
     if (!positions)
       positions = successiveMaxima(at.operand);
     // A single expert differs from no other: its number needs no dim of its own.
-    if (std::optional<int64_t> extent = chosen.slots == 1 ? maximizedExtent(at.operand) : std::nullopt)
-      chosen.experts = *extent;
+    if (std::optional<Maxima> maxima = chosen.slots == 1 ? maximaOf(at.operand) : std::nullopt)
+      chosen.experts = shapeOf(maxima->scores)[maxima->dim];
     if (positions && chosen.slots > 0 && readsSlots(builder, at, pair, chosen, positions->dim))
       chosen.experts = positions->extent;
     std::optional<MovedRead> moved = readThroughMovement(builder, at.operand, at.indices);

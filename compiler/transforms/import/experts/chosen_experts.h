@@ -42,6 +42,21 @@ struct TokenRead {
 /// movements lead to several, the one with the most token dims; null if there is none.
 mlir::Value findTokenTensor(IndexFunctions &functions, TokenRead read);
 
+/// The same for all elements of `rows` [*dims, features], whose dims but the last number the tokens.
+mlir::Value findTokenRows(IndexFunctions &functions, mlir::Value rows);
+
+/// The same for `values`, which have an element for each pair of the choice: the tensor [*token dims, slots].
+mlir::Value findPairValues(IndexFunctions &functions, mlir::Value values, const ChosenExperts &chosen);
+
+/// Scores, and the dim along which their maxima are.
+struct Maxima {
+  mlir::Value scores;
+  int64_t dim = 0;
+};
+
+/// The scores of which each element of `positions` is the position of a maximum; nullopt for anything else.
+std::optional<Maxima> maximaOf(mlir::Value positions);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_CHOSEN_EXPERTS_H

@@ -21,8 +21,8 @@
 
 #include "compiler/transforms/import/experts/equal_experts.h"
 #include "compiler/support/layer_names.h"
+#include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/experts/expert_gates.h"
-#include "compiler/transforms/import/experts/region_reader.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
 
 using namespace mlir;
@@ -61,7 +61,6 @@ private:
   bool readShared(Value value, plan::CallOp reader);
   bool readMatrix(ArrayRef<plan::CallOp> calls, unsigned operand, ArrayRef<int64_t> shape, RoutedStep &step);
   SmallVector<Value> readParts(ArrayRef<Value> values, Type element);
-  Value readStack(ArrayRef<Value> values);
   bool isReadOnlyHere();
   bool refuse(plan::CallOp call, StringRef why);
 
@@ -119,8 +118,7 @@ bool EqualExpertsReader::readAddends(Value value, bool isRoot) {
   auto call = value.getDefiningOp<plan::CallOp>();
   if (!call || call.getTarget() != "aten.add.Tensor" || (!isRoot && !value.hasOneUse()) ||
       CallView::of(call).getFloat("alpha", 1) != 1) {
-    Expr element = functions.of(value);
-    if (element && element == builder.number(0))
+    if (isZero(functions, value))
       return true;
     bool isOnly = !base;
     base = value;
@@ -138,20 +136,18 @@ bool EqualExpertsReader::readAddends(Value value, bool isRoot) {
 /// Results of experts [*tokens, features] that are stacked before the features, times the gates of all experts.
 bool EqualExpertsReader::readStacked() {
   CallView view = CallView::of(sum);
-  std::optional<SmallVector<int64_t>> dims = view.getInts("dim");
   Value self = tensorArgument(sum, view, "self");
-  auto product = self ? self.getDefiningOp<plan::CallOp>() : plan::CallOp();
-  if (!dims || dims->size() != 1 || view.getBool("keepdim", false) || !product || !self.hasOneUse() ||
-      product.getTarget() != "aten.mul.Tensor" || product.getNumOperands() != 2 ||
+  plan::CallOp product = callOf(self, "aten.mul.Tensor");
+  if (view.getBool("keepdim", false) || !product || !self.hasOneUse() || product.getNumOperands() != 2 ||
       elementOf(sum.getResult(0)) != elementOf(self))
     return false;
   for (unsigned side : {0, 1}) {
     Value stacked = product.getOperand(side), gates = product.getOperand(1 - side);
-    auto stack = stacked.getDefiningOp<plan::CallOp>();
+    plan::CallOp stack = callOf(stacked, "aten.stack.default");
     int64_t rank = rankOf(stacked);
-    if (!stack || stack.getTarget() != "aten.stack.default" || rank < 3 || !stacked.hasOneUse() ||
-        shapeOf(stacked) != shapeOf(self) || countedDim(CallView::of(stack).getInt("dim", 0), rank) != rank - 2 ||
-        countedDim(dims->front(), rank) != rank - 2 || rankOf(gates) != rank || shapeOf(gates).back() != 1 ||
+    if (!stack || rank < 3 || !stacked.hasOneUse() || shapeOf(stacked) != shapeOf(self) ||
+        countedDim(CallView::of(stack).getInt("dim", 0), rank) != rank - 2 || !isAlong(sum, rank - 2) ||
+        rankOf(gates) != rank || shapeOf(gates).back() != 1 ||
         stack.getNumOperands() != CallView::of(stack).getOperands("tensors").size())
       continue;
     std::optional<ExpertGate> read = readExpertGates(functions, gates);
@@ -199,8 +195,7 @@ bool EqualExpertsReader::readChoice() {
 SmallVector<Value> EqualExpertsReader::readParts(ArrayRef<Value> values, Type element) {
   SmallVector<Value> parts;
   for (Value part : values) {
-    auto conversion = part.getDefiningOp<plan::CallOp>();
-    if (conversion && conversion.getTarget() == "aten.to.dtype" && conversion.getNumOperands() == 1)
+    if (plan::CallOp conversion = callOf(part); conversion && convertsElements(conversion))
       part = conversion.getOperand(0);
     if (!isa<BlockArgument>(part) || (!parts.empty() && part.getType() != parts.front().getType()) ||
         llvm::is_contained(parts, part))
@@ -208,38 +203,6 @@ SmallVector<Value> EqualExpertsReader::readParts(ArrayRef<Value> values, Type el
     parts.push_back(part);
   }
   return parts;
-}
-
-/// The tensor of which these are the parts for each expert, in order; null if there is none.
-Value EqualExpertsReader::readStack(ArrayRef<Value> values) {
-  Value stack;
-  for (auto [expert, value] : llvm::enumerate(values)) {
-    auto call = value.getDefiningOp<plan::CallOp>();
-    if (!call || call.getNumOperands() != 1)
-      return {};
-    Value self = call.getOperand(0);
-    CallView view = CallView::of(call);
-    int64_t number =
-        view.target == "aten.unbind.int" ? cast<OpResult>(value).getResultNumber() : view.getInt("index", 0);
-    if (!llvm::is_contained({"aten.select.int", "aten.unbind.int"}, view.target) ||
-        countedDim(view.getInt("dim", 0), rankOf(self)) != 0 || number != static_cast<int64_t>(expert) ||
-        (stack && stack != self) || shapeOf(self).front() != static_cast<int64_t>(values.size()))
-      return {};
-    stack = self;
-  }
-  return stack;
-}
-
-/// True for a matrix whose dims are exchanged.
-static bool isExchanged(Value value) {
-  auto call = value.getDefiningOp<plan::CallOp>();
-  if (!call || rankOf(value) != 2 || call.getNumOperands() != 1 || rankOf(call.getOperand(0)) != 2)
-    return false;
-  CallView view = CallView::of(call);
-  bool isTranspose = view.target == "aten.transpose.int" &&
-                     countedDim(view.getInt("dim0", 0), 2) != countedDim(view.getInt("dim1", 0), 2);
-  return view.target == "aten.t.default" || isTranspose ||
-         (view.target == "aten.permute.default" && countedDim(view.getInts("dims")->front(), 2) == 1);
 }
 
 /// The weight, or bias, of this shape of each expert, as what a step multiplies by or adds. False if they are neither
@@ -253,12 +216,13 @@ bool EqualExpertsReader::readMatrix(ArrayRef<plan::CallOp> calls, unsigned opera
     if (shapeOf(values.back()) != shape || elementOf(values.back()) != element)
       return false;
   }
-  if (llvm::all_of(values, isExchanged)) {
+  if (llvm::all_of(values, [&](Value value) { return exchangesLastDims(builder, value); })) {
     for (Value &value : values)
       value = value.getDefiningOp()->getOperand(0);
     step.transposed = !step.transposed;
   }
-  step.with = readStack(values);
+  Value stack = stackOf(builder, values, 0);
+  step.with = stack && shapeOf(stack).front() == static_cast<int64_t>(values.size()) ? stack : Value();
   SmallVector<Value> parts = step.with ? SmallVector<Value>() : readParts(values, element);
   step.parts.assign(parts.begin(), parts.end());
   return step.with || !parts.empty();
@@ -319,27 +283,15 @@ bool EqualExpertsReader::readBias(ArrayRef<plan::CallOp> calls, const CallView &
 bool EqualExpertsReader::readShared(Value value, plan::CallOp reader) {
   if (region.rows.contains(value))
     return true;
-  int64_t ahead = std::max<int64_t>(rankOf(value) - 1, 0);
-  bool broadcasts = llvm::all_of(shapeOf(value).take_front(ahead), [](int64_t size) { return size == 1; });
   // The row of the only token is one of its rows, which a product reads.
   if (!isRows(value) || !isa<FloatType>(elementOf(value)))
-    return broadcasts;
-  Expr token = builder.coordinate(0, region.chosen.tokens), feature = builder.coordinate(1, shapeOf(value).back());
-  Indices at = digitsOf(builder, token, region.chosen.tokens, leadShape);
-  at.push_back(feature);
-  Value tensor =
-      findTokenTensor(functions, {{value, at}, token, region.chosen.tokens, {feature}, {shapeOf(value).back()}});
+    return isSameForRows(value);
+  Value tensor = findTokenRows(functions, value);
   if (!tensor)
     return false;
   region.steps.push_back({RoutedStep::dispatch, reader, value, tensor, {}});
   region.rows[value] = plainRows();
   return true;
-}
-
-/// What a value is before views.
-static Value beforeViews(Value value) {
-  auto call = value.getDefiningOp<plan::CallOp>();
-  return call && keepsOrder(call) ? beforeViews(call.getOperand(0)) : value;
 }
 
 /// What `reader`, the call of the first expert, and those of the others read in the same position. Each expert may have
@@ -437,11 +389,7 @@ std::optional<RoutedRegion> EqualExpertsReader::read() {
     refuse(first.product, "reads results of experts in a form that is not known");
     return region;
   }
-  Expr pair = builder.coordinate(0, region.chosen.tokens * region.chosen.slots);
-  Expr token = builder.floorDivide(pair, region.chosen.slots), slot = builder.modulo(pair, region.chosen.slots);
-  Value values = first.read.values;
-  Indices at = digitsOf(builder, pair, region.chosen.tokens * region.chosen.slots, shapeOf(values));
-  Value gates = findTokenTensor(functions, {{values, at}, token, region.chosen.tokens, {slot}, {region.chosen.slots}});
+  Value values = first.read.values, gates = findPairValues(functions, values, region.chosen);
   if (stackedResults) {
     // From here on, the experts are a dim of the program after those of the tokens.
     ++lead;

@@ -6,8 +6,8 @@
 
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/erase_unread.h"
-#include "compiler/transforms/import/experts/capacity_experts.h"
-#include "compiler/transforms/import/experts/capacity_products.h"
+#include "compiler/transforms/import/experts/capacity/capacity_experts.h"
+#include "compiler/transforms/import/experts/capacity/capacity_products.h"
 #include "compiler/transforms/import/experts/equal_experts.h"
 #include "compiler/transforms/import/experts/routed_calls.h"
 #include "compiler/transforms/import/experts/routed_region.h"

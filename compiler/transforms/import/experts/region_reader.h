@@ -3,7 +3,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_REGION_READER_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_REGION_READER_H
 
-#include "compiler/sharding/op_record.h"
+#include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/experts/routed_region.h"
 
 namespace meshplan {
@@ -112,19 +112,6 @@ private:
   llvm::DenseSet<mlir::Value> known; ///< values that are computed from the ids
   mlir::Operation *last = nullptr;   ///< reader of a known value
 };
-
-/// The tensor of an argument, or null.
-inline mlir::Value tensorArgument(plan::CallOp call, const CallView &view, llvm::StringRef name) {
-  std::optional<unsigned> operand = view.getOperand(name);
-  return operand ? mlir::Value(call.getOperand(*operand)) : mlir::Value();
-}
-
-/// True for a slice or a split, which takes parts of one dim.
-bool takesParts(llvm::StringRef target);
-
-/// True if the call computes each row alone, where the rows have `lead` dims in front of their features: pointwise, or
-/// by parts of the features.
-bool computesEachRow(const CallView &view, unsigned lead);
 
 } // namespace meshplan
 

@@ -89,13 +89,7 @@ bool RoutedRegionReader::readPairProducts(plan::CallOp call, const CallView &vie
 bool RoutedRegionReader::readExchange(plan::CallOp call, const CallView &view) {
   Value self = tensorArgument(call, view, "self");
   const PairValue *weights = pairsOf(self, PairMeaning::weights);
-  if (!weights || rankOf(self) != 3)
-    return false;
-  Indices straight = coordinatesOf(builder, shapeOf(call.getResult(0)));
-  if (llvm::is_contained(straight, nullptr))
-    return false;
-  std::optional<MovedRead> moved = readThroughMovement(builder, call.getResult(0), straight);
-  if (!moved || moved->indices != Indices{straight[0], straight[2], straight[1]})
+  if (!weights || rankOf(self) != 3 || !exchangesLastDims(builder, call.getResult(0)))
     return false;
   PairValue flipped = *weights;
   flipped.isFlipped = !flipped.isFlipped;
@@ -161,10 +155,9 @@ bool RoutedRegionReader::readAddedRows(plan::CallOp call, const CallView &view) 
         result = call.getResult(0);
   const RoutedRows *rows = rowsOf(source);
   const PairValue *tokens = pairsOf(tensorArgument(call, view, "index"), PairMeaning::tokens);
-  Expr zero = self ? functions.of(self) : nullptr;
   if (!rows || !tokens || tokens->order != rows->order || !rows->isPlain(source, 1) ||
-      countedDim(view.getInt("dim", 0), 2) != 0 || view.getFloat("alpha", 1) != 1 || !zero ||
-      zero != builder.number(0) || elementOf(result) != elementOf(source) ||
+      countedDim(view.getInt("dim", 0), 2) != 0 || view.getFloat("alpha", 1) != 1 || !isZero(functions, self) ||
+      elementOf(result) != elementOf(source) ||
       shapeOf(result) != ArrayRef({region.chosen.tokens, shapeOf(source).back()}))
     return false;
   step(RoutedStep::combine, call, result, source);
@@ -220,22 +213,6 @@ bool RoutedRegionReader::readView(plan::CallOp call, const CallView &) {
     }
   }
   return false;
-}
-
-static bool computesEachElement(StringRef target) {
-  const OpRecord *record = OpRegistry::get().lookup(target);
-  return record && record->isPointwise && !record->sumsElements;
-}
-
-bool meshplan::takesParts(StringRef target) {
-  return llvm::is_contained(
-      {"aten.slice.Tensor", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"}, target);
-}
-
-bool meshplan::computesEachRow(const CallView &view, unsigned lead) {
-  if (takesParts(view.target))
-    return countedDim(view.getInt("dim", 0), lead + 1) == lead;
-  return computesEachElement(view.target);
 }
 
 /// An operator on each element, of rows and of tensors that broadcast to them.

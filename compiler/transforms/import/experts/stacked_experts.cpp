@@ -16,8 +16,7 @@
 //                                    dispatch of the values, compute
 
 #include "compiler/transforms/import/experts/stacked_experts.h"
-#include "compiler/sharding/op_record.h"
-#include "compiler/transforms/import/experts/region_reader.h"
+#include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <limits>
@@ -149,8 +148,7 @@ std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, co
     return std::nullopt;
   bool isAnyZero = false, areAllZero = true;
   for (Value operand : call.getOperands()) {
-    ArrayRef<int64_t> shape = shapeOf(operand);
-    if (llvm::all_of(shape.drop_back(shape.empty() ? 0 : 1), [](int64_t size) { return size == 1; })) {
+    if (isSameForRows(operand)) {
       areAllZero = false;
       continue;
     }
@@ -272,10 +270,7 @@ bool StackedExpertsReader::readGateFunction(Value gates) {
       (region.chosen.indices && region.chosen.indices != chosen->indices))
     return false;
   region.chosen = *chosen;
-  Expr pair = builder.coordinate(0, tokens * chosen->slots);
-  Expr own = builder.floorDivide(pair, chosen->slots), slot = builder.modulo(pair, chosen->slots);
-  Indices at = digitsOf(builder, pair, tokens * chosen->slots, shapeOf(values));
-  Value tensor = findTokenTensor(functions, {{values, at}, own, tokens, {slot}, {chosen->slots}});
+  Value tensor = findPairValues(functions, values, *chosen);
   region.steps.push_back({RoutedStep::dispatchGates, call, value, tensor ? tensor : values, {}});
   define(value, {{}, static_cast<unsigned>(rank)});
   for (plan::CallOp function : llvm::reverse(chain)) {
@@ -295,10 +290,8 @@ bool StackedExpertsReader::isReadOnlyHere() const {
 std::optional<RoutedRegion> StackedExpertsReader::read() {
   CallView view = CallView::of(sum);
   Value self = tensorArgument(sum, view, "self"), result = sum.getResult(0);
-  std::optional<SmallVector<int64_t>> dims = view.getInts("dim");
-  if (!self || rankOf(self) != 3 || !dims || dims->size() != 1 || countedDim(dims->front(), 3) != 0 ||
-      view.getBool("keepdim", false) || shapeOf(result) != shapeOf(self).drop_front() ||
-      typeOf(self).getNumElements() == 0)
+  if (!self || rankOf(self) != 3 || !isAlong(sum, 0) || view.getBool("keepdim", false) ||
+      shapeOf(result) != shapeOf(self).drop_front() || typeOf(self).getNumElements() == 0)
     return std::nullopt;
   experts = shapeOf(self)[0];
   tokens = shapeOf(self)[1];

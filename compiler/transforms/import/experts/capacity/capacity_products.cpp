@@ -7,7 +7,7 @@
 //   dispatch  [tokens, experts, positions]  mask times one_hot of the position
 //   rows      [experts, positions, ..]      product of dispatch and the tokens
 
-#include "compiler/transforms/import/experts/capacity_products.h"
+#include "compiler/transforms/import/experts/capacity/capacity_products.h"
 #include "compiler/sharding/op_record.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- capacity_experts.h - experts with a capacity -------------*- C++ -*-===//
 
-#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_CAPACITY_EXPERTS_H
-#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_CAPACITY_EXPERTS_H
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_CAPACITY_CAPACITY_EXPERTS_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_CAPACITY_CAPACITY_EXPERTS_H
 
 #include "compiler/transforms/import/experts/routed_region.h"
 
@@ -13,4 +13,4 @@ std::optional<RoutedRegion> readCapacityExperts(IndexFunctions &functions, plan:
 
 } // namespace meshplan
 
-#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_CAPACITY_EXPERTS_H
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_CAPACITY_CAPACITY_EXPERTS_H

@@ -1,0 +1,79 @@
+//===- call_patterns.h - forms of calls around experts ----------*- C++ -*-===//
+//
+// Questions about one call, or a few, that the readers of mixtures share. All are pure.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_CALL_PATTERNS_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_CALL_PATTERNS_H
+
+#include "compiler/sharding/op_record.h"
+#include "compiler/transforms/import/index_functions/index_functions.h"
+#include <string>
+
+namespace meshplan {
+
+/// The call of this operator that makes `value`, of any operator if none is named. Null if there is none.
+plan::CallOp callOf(mlir::Value value, llvm::StringRef target = {});
+
+/// The tensor of an argument, or null.
+mlir::Value tensorArgument(plan::CallOp call, const CallView &view, llvm::StringRef name);
+
+/// True if the argument `dim` of the call is this dim of operand 0 alone. The default of the argument is dim 0.
+bool isAlong(plan::CallOp call, int64_t dim);
+
+/// True for a conversion of its only operand to another type of elements.
+bool convertsElements(plan::CallOp call);
+
+/// The value before conversions. A float that becomes an integer is rounded, so that it ends them.
+mlir::Value beforeConversions(mlir::Value value);
+
+/// The first value from which only views lead to `value`.
+mlir::Value beforeViews(mlir::Value value);
+
+/// The last one of this type, or null.
+mlir::Value beforeViews(mlir::Value value, mlir::Type type);
+
+/// True if all elements are provably 0. `value` may be null.
+bool isZero(IndexFunctions &functions, mlir::Value value);
+
+/// True for a call that only exchanges the last two dims of its operand.
+bool exchangesLastDims(indexing::ExprBuilder &builder, mlir::Value value);
+
+/// One index of a dim of a tensor.
+struct Pick {
+  mlir::Value tensor;
+  int64_t index = 0;
+};
+
+/// The tensor of which `value` is the part at one index of `dim`, without the dim or with size 1.
+std::optional<Pick> pickOf(indexing::ExprBuilder &builder, mlir::Value value, int64_t dim);
+
+/// The tensor of which these are the parts at indices 0, 1, .. of `dim`, without the dim; null if they are not.
+mlir::Value stackOf(indexing::ExprBuilder &builder, llvm::ArrayRef<mlir::Value> parts, int64_t dim);
+
+/// True for a slice or a split, which takes parts of one dim.
+bool takesParts(llvm::StringRef target);
+
+/// True for an operator on elements at the same position.
+bool computesEachElement(llvm::StringRef target);
+
+/// True if the call computes each row alone, where the rows have `lead` dims in front of their features: pointwise, or
+/// by parts of the features.
+bool computesEachRow(const CallView &view, unsigned lead);
+
+/// True if all rows read the same elements of the tensor: its dims in front of the last have size 1.
+bool isSameForRows(mlir::Value value);
+
+/// The product of two tensors `bsec,bsm->ebcm`.
+struct PairEinsum {
+  std::string left, right, result;
+  mlir::Value leftValue, rightValue;
+};
+
+/// nullopt if the call is no einsum of two tensors, or its letters have another meaning than one dim each.
+std::optional<PairEinsum> pairEinsumOf(plan::CallOp call);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_CALL_PATTERNS_H

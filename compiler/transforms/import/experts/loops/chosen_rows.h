@@ -1,0 +1,41 @@
+//===- chosen_rows.h - which rows a loop over experts takes -----*- C++ -*-===//
+//
+// A loop over experts takes the tokens that have chosen one of them, by a mask or by the positions where it is true.
+// Their number is known only when the step runs, so that their tensors have an extent that no program has
+// (archive/data_extents.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_LOOPS_CHOSEN_ROWS_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_LOOPS_CHOSEN_ROWS_H
+
+#include "compiler/transforms/import/index_functions/index_functions.h"
+
+namespace meshplan {
+
+/// True if a dim of the value is known only when the step runs.
+bool hasChosenRows(mlir::Value value);
+
+/// The pairs of a token and a slot in which one expert is chosen. Several masks may choose the same pairs; the rows of
+/// each have an extent of their own.
+struct ExpertChoice {
+  mlir::Value ids; ///< [*token dims, slots], or [*token dims] of one slot
+  int64_t tokens = 0, slots = 0, expert = 0;
+  bool isDistinct = false; ///< a token has each expert in one slot at most
+
+  bool isSame(const ExpertChoice &other) const { return ids == other.ids && expert == other.expert; }
+};
+
+/// A number for each row.
+struct RowNumber {
+  ExpertChoice choice;
+  bool isToken = true; ///< of its token; else of its slot
+};
+
+/// What the positions where `mask` is true are in this dim; nullopt if the mask is not a comparison of chosen experts
+/// with a number. A mask is [tokens, slots] or the reverse, or [tokens] if it is true for a choice in any slot.
+std::optional<RowNumber> positionsIn(IndexFunctions &functions, mlir::Value mask, int64_t dim);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_LOOPS_CHOSEN_ROWS_H

@@ -84,24 +84,34 @@ struct ExprBuilder::Linear {
 
   /// Replaces n * (x floordiv n) + (x mod n) by x. Returns true if it found such a pair.
   bool joinQuotientAndRemainder() {
-    for (const Term &quotient : terms) {
-      if (quotient.operand->kind != ExprKind::FloorDiv || quotient.factor % quotient.operand->value != 0)
+    for (const Term &remainder : terms) {
+      if (remainder.operand->kind != ExprKind::Mod)
         continue;
-      int64_t divisor = quotient.operand->value, factor = quotient.factor / divisor;
-      Expr divided = quotient.operand->operands[0];
-      const Term *remainder = llvm::find_if(terms, [&](const Term &term) {
-        return term.operand->kind == ExprKind::Mod && term.operand->value == divisor &&
-               term.operand->operands[0] == divided && term.factor == factor;
+      Expr divided = remainder.operand->operands[0];
+      int64_t divisor = remainder.operand->value, factor = remainder.factor;
+      const Term *quotient = llvm::find_if(terms, [&](const Term &term) {
+        return term.factor % divisor == 0 && term.factor / divisor == factor &&
+               isQuotient(term.operand, divided, divisor);
       });
-      if (remainder == terms.end())
+      if (quotient == terms.end())
         continue;
-      Expr used[] = {quotient.operand, remainder->operand};
+      Expr used[] = {quotient->operand, remainder.operand};
       llvm::erase_if(terms, [&](const Term &term) { return llvm::is_contained(used, term.operand); });
       // The new terms may complete another pair: the caller repeats until there is none. Each round replaces two terms
       // by less deep ones, so it ends.
       return add(of(divided), factor);
     }
     return false;
+  }
+
+  /// True if the expression is `divided` floordiv `divisor`, also where `divided` is a quotient: (x floordiv a)
+  /// floordiv b is x floordiv (a * b).
+  static bool isQuotient(Expr expr, Expr divided, int64_t divisor) {
+    if (expr->kind != ExprKind::FloorDiv)
+      return false;
+    bool isOfSame = expr->operands[0] == divided && expr->value == divisor;
+    return isOfSame || (divided->kind == ExprKind::FloorDiv && expr->operands[0] == divided->operands[0] &&
+                        expr->value / divisor == divided->value && expr->value % divisor == 0);
   }
 
   /// Splits off the multiples of `divisor`: before = divisor * result + this, with the constant of this in [0,

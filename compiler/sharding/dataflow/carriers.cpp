@@ -8,7 +8,7 @@ using namespace meshplan;
 using namespace meshplan::plan;
 
 static bool isMove(Operation *op) {
-  return isa_and_present<ReshardOp, AllGatherOp, AllReduceOp, ReduceScatterOp, SliceOp>(op);
+  return isa_and_present<ConstrainOp, ReshardOp, AllGatherOp, AllReduceOp, ReduceScatterOp, SliceOp>(op);
 }
 
 bool meshplan::isCarrier(Operation *op) {

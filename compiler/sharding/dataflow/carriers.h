@@ -12,7 +12,8 @@
 
 namespace meshplan {
 
-/// True for pointwise calls of one operand and for ops that move a tensor between ranks: elements keep their positions.
+/// True for pointwise calls of one operand, for ops that move a tensor between ranks, and for those that state its
+/// layout: elements keep their positions.
 bool isCarrier(mlir::Operation *op);
 
 /// True for a carrier that changes the type of elements.

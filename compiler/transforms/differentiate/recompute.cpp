@@ -115,6 +115,14 @@ Value Recomputation::again(Value value, Operation *reader) {
     return known;
   SmallVector<Value> operands =
       llvm::map_to_vector(producer->getOperands(), [&](Value operand) { return again(operand, reader); });
+  // Rows of experts cannot move between ranks, and some of them are kept: the copy of a route divides tokens as the
+  // route does.
+  if (auto route = dyn_cast<CallOp>(producer); route && route.getTarget() == "meshplan.route") {
+    OpBuilder builder(reader);
+    Value original = route.getOperand(0);
+    if (operands[0] != original)
+      operands[0] = MatchOp::create(builder, route.getLoc(), operands[0].getType(), operands[0], original, ArrayAttr());
+  }
   if (auto call = dyn_cast<CallOp>(cloneBefore(reader, producer, operands, made))) {
     repeating.insert(statementFor(call));
     // The copy belongs to the backward pass: it is not chosen itself, and forward values that it reads count as read

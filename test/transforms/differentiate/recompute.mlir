@@ -32,6 +32,27 @@ func.func @step(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, t
 
 // -----
 
+// Tokens of a copy of a route are divided as those of the route, whose rows may be kept.
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+plan.recompute "mlp" keep []
+// CHECK-LABEL: func.func @step(
+func.func @step(%x: tensor<4x2xi64>, %dy: tensor<4x8xf32>) -> tensor<3x4x8xf32> attributes {plan.role = #base.role<step>} {
+  // CHECK: %[[IDS:.*]] = plan.call "aten.abs.default"(%arg0)
+  %ids = plan.call "aten.abs.default"(%x) {self = #base.operand<0>} in "mlp" : (tensor<4x2xi64>) -> tensor<4x2xi64>
+  // CHECK-NEXT: plan.call "meshplan.route"(%[[IDS]])
+  %table, %counts = plan.call "meshplan.route"(%ids) {indices = #base.operand<0>, first = 0 : i64, experts = 3 : i64} in "mlp"
+    : (tensor<4x2xi64>) -> (tensor<3x4xi64>, tensor<3x4xi64>)
+  // CHECK-NEXT: %[[COPY:.*]] = plan.call "aten.abs.default"(%arg0) {{.*}} backward
+  // CHECK-NEXT: %[[LIKE:.*]] = plan.match %[[COPY]] to %[[IDS]]
+  // CHECK-NEXT: %[[TABLE:.*]]:2 = plan.call "meshplan.route"(%[[LIKE]]) {{.*}} backward
+  // CHECK-NEXT: plan.call "meshplan.dispatch"(%arg1, %[[TABLE]]#0)
+  %rows = plan.call "meshplan.dispatch"(%dy, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp" backward
+    : (tensor<4x8xf32>, tensor<3x4xi64>) -> tensor<3x4x8xf32>
+  return %rows : tensor<3x4x8xf32>
+}
+
+// -----
+
 // The results of a named operator are kept, and later calls are recomputed from them.
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 plan.recompute "mlp" keep ["exp"]

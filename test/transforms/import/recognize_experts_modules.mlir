@@ -209,6 +209,71 @@ func.func @one_hot(
 
 // -----
 
+// The same with a router that computes rows, and views of what it gives.
+// CHECK-LABEL: func.func @one_hot_of_rows
+// CHECK: %[[IDS:.*]] = plan.call "aten.view.default"(%{{.*}}#1)
+// CHECK: plan.call "meshplan.route"(%[[IDS]]) {experts = 3 : i64
+// CHECK: plan.call "meshplan.dispatch"(%arg0
+// CHECK: plan.call "meshplan.combine"{{.*}} -> tensor<2x3x8xbf16>
+func.func @one_hot_of_rows(
+    %x: tensor<2x3x8xbf16>,
+    %scores: tensor<6x3xf32>,
+    %w0: tensor<8x8xf32>,
+    %w1: tensor<8x8xf32>,
+    %w2: tensor<8x8xf32>) -> tensor<2x3x8xbf16> {
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<6x3xf32>) -> (tensor<6x2xf32>, tensor<6x2xi64>)
+  %values = plan.call "aten.view.default"(%0#0) {self = #base.operand<0>, size = [2, 3, -1]} in "mlp"
+      : (tensor<6x2xf32>) -> tensor<2x3x2xf32>
+  %ids = plan.call "aten.view.default"(%0#1) {self = #base.operand<0>, size = [2, 3, -1]} in "mlp"
+      : (tensor<6x2xi64>) -> tensor<2x3x2xi64>
+  %1 = plan.call "aten.one_hot.default"(%ids) {self = #base.operand<0>, num_classes = 3 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2x3xi64>
+  %2 = plan.call "aten.to.dtype"(%1) {self = #base.operand<0>, dtype = bf16} in "mlp"
+      : (tensor<2x3x2x3xi64>) -> tensor<2x3x2x3xbf16>
+  %3 = plan.call "aten.to.dtype"(%values) {self = #base.operand<0>, dtype = bf16} in "mlp"
+      : (tensor<2x3x2xf32>) -> tensor<2x3x2xbf16>
+  %4 = plan.call "aten.unsqueeze.default"(%3) {self = #base.operand<0>, dim = 3 : i64} in "mlp"
+      : (tensor<2x3x2xbf16>) -> tensor<2x3x2x1xbf16>
+  %5 = plan.call "aten.mul.Tensor"(%2, %4) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x2x3xbf16>, tensor<2x3x2x1xbf16>) -> tensor<2x3x2x3xbf16>
+  %6 = plan.call "aten.sum.dim_IntList"(%5) {self = #base.operand<0>, dim = [-2]} in "mlp"
+      : (tensor<2x3x2x3xbf16>) -> tensor<2x3x3xbf16>
+  %7:3 = plan.call "aten.split_with_sizes.default"(%6)
+      {self = #base.operand<0>, split_sizes = [1, 1, 1], dim = -1 : i64} in "mlp"
+      : (tensor<2x3x3xbf16>) -> (tensor<2x3x1xbf16>, tensor<2x3x1xbf16>, tensor<2x3x1xbf16>)
+  %8 = plan.call "aten.to.dtype"(%w1) {self = #base.operand<0>, dtype = bf16} in "mlp.experts.1.w"
+      : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  %9 = plan.call "aten.linear.default"(%x, %8)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xbf16>, tensor<8x8xbf16>) -> tensor<2x3x8xbf16>
+  %10 = plan.call "aten.mul.Tensor"(%7#1, %9) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %11 = plan.call "aten.add.Tensor"(%10) {self = #base.operand<0>, other = 0 : i64} in "mlp"
+      : (tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %12 = plan.call "aten.to.dtype"(%w0) {self = #base.operand<0>, dtype = bf16} in "mlp.experts.0.w"
+      : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  %13 = plan.call "aten.linear.default"(%x, %12)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xbf16>, tensor<8x8xbf16>) -> tensor<2x3x8xbf16>
+  %14 = plan.call "aten.mul.Tensor"(%7#0, %13) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %15 = plan.call "aten.add.Tensor"(%11, %14) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %16 = plan.call "aten.to.dtype"(%w2) {self = #base.operand<0>, dtype = bf16} in "mlp.experts.2.w"
+      : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  %17 = plan.call "aten.linear.default"(%x, %16)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.2.w"
+      : (tensor<2x3x8xbf16>, tensor<8x8xbf16>) -> tensor<2x3x8xbf16>
+  %18 = plan.call "aten.mul.Tensor"(%7#2, %17) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %19 = plan.call "aten.add.Tensor"(%15, %18) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  return %19 : tensor<2x3x8xbf16>
+}
+
+// -----
+
 // Results that are stacked, and gates in a wider type than the values.
 // CHECK-LABEL: func.func @stacked
 // CHECK-NEXT: %[[CHOICE:.*]]:2 = plan.call "aten.topk.default"

@@ -52,6 +52,33 @@ func.func @experts(
 
 // -----
 
+// The same where the plan states a layout of the weight before it is read: with `precision { gather f32 }`, its storage
+// is gathered before the conversion.
+// CHECK-LABEL: func.func @experts_of_stated_weights
+// CHECK: "meshplan.route"(%arg1){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{"tp"}, {"dp"}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{"tp"}, {"dp"}, {}]>>)
+// CHECK: plan.reshard %arg2 because "precision" {{.*}} -> tensor<8x10x16xf32, #plan.sharding<[{"tp"}, {}, {}]>>
+// CHECK: "meshplan.grouped_linear"{{.*}} -> tensor<8x4x6x10xbf16, #plan.sharding<[{"tp"}, {"dp"}, {}, {}]>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @experts_of_stated_weights(
+    %x: tensor<4x6x16xbf16, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"tp"}, {}, {}], flat = {"dp"}>> {plan.kind = #plan.kind<parameter>, plan.style = "split 0 over tp"}) -> tensor<4x6x10xbf16> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xbf16, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xbf16>
+  %stated = plan.constrain %w <[{}, {}, {}]> along [#plan.axis<"dp">] as "precision"
+      : tensor<8x10x16xf32, #plan.sharding<[{"tp"}, {}, {}], flat = {"dp"}>> -> tensor<8x10x16xf32>
+  %narrow = plan.call "aten._to_copy.default"(%stated) {dtype = bf16, self = #base.operand<0>} : (tensor<8x10x16xf32>) -> tensor<8x10x16xbf16>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %narrow, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xbf16>, tensor<8x10x16xbf16>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xbf16>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
+      : (tensor<8x4x6x10xbf16>, tensor<8x4x6xi64>) -> tensor<4x6x10xbf16>
+  return %2 : tensor<4x6x10xbf16>
+}
+
+// -----
+
 // If tp divides positions, too, their rows are exchanged over tp; samples stay where they are.
 // CHECK-LABEL: func.func @positions
 // CHECK: "meshplan.route"(%arg1){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {"tp"}]>>, tensor<8x4x6xi64, #plan.sharding<[{}, {"dp"}, {"tp"}]>>)

@@ -50,6 +50,17 @@ TEST_F(ExprTest, QuotientAndRemainderJoin) {
   EXPECT_EQ(builder.floorDivide(builder.floorDivide(row, 2), 2), builder.floorDivide(row, 4));
 }
 
+TEST_F(ExprTest, DigitsOfAQuotientJoin) {
+  // The three digits of a pair in [4, 8, 2] and in [32, 2]: views between them give the same positions.
+  Expr pair = builder.coordinate(0, 64), half = builder.floorDivide(pair, 2);
+  Expr digits = builder.add(builder.multiply(builder.floorDivide(pair, 16), 8), builder.modulo(half, 8));
+  EXPECT_EQ(digits, half);
+  EXPECT_EQ(builder.add(builder.multiply(digits, 2), builder.modulo(pair, 2)), pair);
+  // Not the digits of one number.
+  EXPECT_EQ(text(builder.add(builder.multiply(builder.floorDivide(pair, 12), 8), builder.modulo(half, 8))),
+            "(((d0 floordiv 2) mod 8) + 8 * (d0 floordiv 12))");
+}
+
 TEST_F(ExprTest, BooleansCountAsZeroAndOne) {
   Expr flag = element(ExprType::Boolean);
   EXPECT_EQ(builder.asBoolean(builder.asInteger(flag)), flag);

@@ -3,17 +3,23 @@
 // See MergeHalves in passes.td.
 //
 // Example: a layer whose rows are exchanged, of microbatches 2 i and 2 i + 1. Every op that depends on the microbatch
-// is there twice, side by side; what does not, such as a gathered weight, is shared. Gradients are added as soon as
-// both are there, before they are reduced over ranks:
+// is there twice; what does not, such as a gathered weight, is shared. Gradients are added before they are reduced over
+// ranks:
 //
-//   %x = take_microbatch(%input, 2 i)             %x' = take_microbatch(%input, 2 i + 1)
-//   %a = exchange(dispatch(%x))                   %a' = exchange(dispatch(%x'))
-//   %g = weight_gradient(%a, ...)                 %g' = weight_gradient(%a', ...)
+//   %x = take_microbatch(%input, 2 i)
+//   %a = exchange(dispatch(attention(%x)))
+//   %x' = take_microbatch(%input, 2 i + 1)          while %a is on its way
+//   %a' = exchange(dispatch(attention(%x')))
+//   %y = product(%a, %w)                            while %a' is on its way
+//   ...
+//   %g = weight_gradient(%a, ...)
+//   %g' = weight_gradient(%a', ...)
 //   %sum = add(%g, %g')
 //   %r = reduce_scatter(%sum)
 //
-// No op of one half depends on the other, so the phase `schedule` is free to compute one of them while rows of the
-// other are on their way.
+// So the program is cut into blocks, before each op that needs what a collective of its half gives, and the second half
+// of a block follows the first one. No op of one half depends on the other, and the phase `schedule` may choose another
+// order. After the last collective both halves are side by side, so that neither gradient is held longer than the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,6 +89,7 @@ private:
   LogicalResult check();
   void number();
   void duplicate();
+  void duplicate(ArrayRef<Operation *> block, Operation *next);
   Value sumOf(Value value);
   void add();
   void dropAccumulators();
@@ -93,6 +100,7 @@ private:
   SmallVector<CallOp> accumulations;
   SmallVector<OpOperand *> addends; ///< where a value of one microbatch becomes one of all
   DenseSet<Operation *> once;       ///< reads sums only
+  DenseSet<Value> whole;            ///< values that follow from sums
   DenseSet<Value> ofHalf;           ///< values of one microbatch
   SmallVector<Operation *> halves;  ///< the ops that make them
   IRMapping second;
@@ -139,7 +147,6 @@ void HalvesMerger::findHalves() {
 
 /// What reads a sum must not also read a value of one microbatch: it would be that of either half.
 LogicalResult HalvesMerger::check() {
-  DenseSet<Value> whole;
   for (Operation &op : function.getBody().front()) {
     bool isWhole =
         once.contains(&op) || llvm::any_of(op.getOperands(), [&](Value value) { return whole.contains(value); });
@@ -169,11 +176,20 @@ void HalvesMerger::number() {
   second.map(first, next);
 }
 
-/// Inserts the second half of each op after it, so that both are side by side.
-void HalvesMerger::duplicate() {
-  for (Operation *op : halves) {
-    OpBuilder builder(op->getContext());
-    builder.setInsertionPointAfter(op);
+/// True for a collective that takes time. Counts, which are few, are waited for.
+static bool takesTime(Operation *op) {
+  return collectiveKindOf(op) &&
+         llvm::any_of(op->getResultTypes(), [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); });
+}
+
+/// Inserts the second half of a block before `next`, the first op after it. What reads sums moves behind both.
+void HalvesMerger::duplicate(ArrayRef<Operation *> block, Operation *next) {
+  SmallVector<Operation *> readers;
+  for (Operation *op = block.front(); op != next; op = op->getNextNode())
+    if (once.contains(op) || llvm::any_of(op->getResults(), [&](Value value) { return whole.contains(value); }))
+      readers.push_back(op);
+  OpBuilder builder(next);
+  for (Operation *op : block) {
     Operation *other = builder.clone(*op, second);
     for (auto [half, each] : llvm::enumerate(std::array<Operation *, 2>{op, other}))
       if (auto call = dyn_cast<CallOp>(each)) {
@@ -183,6 +199,32 @@ void HalvesMerger::duplicate() {
         call.setArgsAttr(DictionaryAttr::get(op->getContext(), args));
       }
   }
+  for (Operation *reader : readers)
+    reader->moveBefore(next);
+}
+
+void HalvesMerger::duplicate() {
+  size_t collectives = llvm::count_if(halves, takesTime);
+  DenseSet<Value> awaited;
+  SmallVector<Operation *> block;
+  auto end = [&](Operation *next) {
+    if (!block.empty())
+      duplicate(block, next);
+    block.clear();
+    awaited.clear();
+  };
+  for (Operation *op : halves) {
+    if (llvm::any_of(op->getOperands(), [&](Value value) { return awaited.contains(value) || whole.contains(value); }))
+      end(op);
+    block.push_back(op);
+    if (takesTime(op)) {
+      awaited.insert(op->result_begin(), op->result_end());
+      --collectives;
+    } else if (collectives == 0 && awaited.empty()) {
+      end(op->getNextNode());
+    }
+  }
+  end(function.getBody().front().getTerminator());
 }
 
 Value HalvesMerger::sumOf(Value value) {

@@ -155,8 +155,10 @@ def MergeHalves : Pass<"plan-merge-halves", "::mlir::ModuleOp"> {
   let description = [{
     For a plan with `overlap { halves }`. The microbatches 2 i and 2 i + 1 of a step become instance i of one program, so
     that one of them is computed while collectives of the other are on their way. Ops that depend on the microbatch are
-    there twice, one after the other; the sum of both halves of a gradient is what is reduced and accumulated. If one instance is left, the sums need no accumulators. `@eval` is treated alike; programs that only count
-    (`@count0`) still run for each microbatch.
+    there twice, in blocks that end where the result of a collective is needed: a block of the first half, then the same
+    block of the second. The sum of both halves of a gradient is what is reduced and accumulated. If one instance is
+    left, the sums need no accumulators. `@eval` is treated alike; programs that only count (`@count0`) still run for
+    each microbatch.
 
     ```mlir
     %1 = plan.call "meshplan.accumulate"(%sum, %g) ...

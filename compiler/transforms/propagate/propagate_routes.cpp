@@ -167,6 +167,8 @@ void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &
   }
   ArrayRef<AxisRefAttr> kept = experts.drop_back(exchanged.size());
   gather(kept);
+  // A recomputed route has the same tokens, also where nothing of it reads the weights.
+  route.getOperand(0).replaceUsesWithIf(indices, [](OpOperand &use) { return isa<MatchOp>(use.getOwner()); });
   route.setOperand(0, indices);
   problem.operands[0] = getSharding(indices);
   if (!weights.experts)

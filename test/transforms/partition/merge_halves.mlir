@@ -48,6 +48,50 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %w: !shard {plan.kin
 
 // -----
 
+// The second half of what is before a collective follows it, and what reads its result comes after that. Behind the last
+// collective both halves are side by side. A collective of integers ends nothing.
+!part = tensor<4x4xf32, #plan.sharding<[{}, {}]>>
+!addend = tensor<4x4xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>
+!counts = tensor<4xi64, #plan.sharding<[{}]>>
+!share = tensor<4xi64, #plan.sharding<[{"tp"}]>>
+!batch = tensor<8x4xf32, #plan.sharding<[{}, {}]>>
+!index = tensor<f64, #plan.sharding<[]>>
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+
+// CHECK: func.func @step(
+// CHECK: %[[X0:.*]] = plan.call "meshplan.take_microbatch"(%arg0, %arg2)
+// CHECK-NEXT: %[[C0:.*]] = plan.call "aten.argmax.default"(%[[X0]])
+// CHECK-NEXT: %[[A0:.*]] = plan.all_gather %[[C0]]
+// CHECK-NEXT: %[[Y0:.*]] = plan.call "aten.index_select.default"(%[[X0]], %[[A0]])
+// CHECK-NEXT: %[[R0:.*]] = plan.all_reduce %[[Y0]]
+// CHECK-NEXT: %[[X1:.*]] = plan.call "meshplan.take_microbatch"(%arg0
+// CHECK-NEXT: plan.call "aten.argmax.default"(%[[X1]])
+// CHECK-NEXT: plan.all_gather
+// CHECK-NEXT: %[[Y1:.*]] = plan.call "aten.index_select.default"(%[[X1]]
+// CHECK-NEXT: %[[R1:.*]] = plan.all_reduce %[[Y1]]
+// CHECK-NEXT: %[[G0:.*]] = plan.call "meshplan.weight_gradient"(%[[R0]], %[[X0]])
+// CHECK-NEXT: %[[G1:.*]] = plan.call "meshplan.weight_gradient"(%[[R1]], %[[X1]])
+// CHECK-NEXT: %[[G:.*]] = plan.call "aten.add.Tensor"(%[[G0]], %[[G1]])
+// CHECK-NEXT: %[[U:.*]] = plan.call "aten.mul.Tensor"(%arg1, %[[G]])
+// CHECK-NEXT: return %[[U]]
+func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %w: !part {plan.kind = #plan.kind<parameter>, plan.names = ["w"]},
+                %sum: !part {plan.kind = #plan.kind<accumulator>, plan.names = ["microbatches.sum0"]},
+                %i: !index {plan.kind = #plan.kind<setting>, plan.names = ["microbatch"], plan.value = 0.0 : f64})
+    -> (!part {plan.updates = #plan.argument<parameter "w">}, !part {plan.updates = #plan.argument<accumulator "microbatches.sum0">})
+    attributes {plan.role = #base.role<step>, plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>]} {
+  %0 = plan.call "meshplan.take_microbatch"(%x, %i) {count = 2 : i64, dim = 0 : i64, index = #base.operand<1>, self = #base.operand<0>} : (!batch, !index) -> !part
+  %1 = plan.call "aten.argmax.default"(%0) {self = #base.operand<0>, dim = 1 : i64} : (!part) -> !share
+  %2 = plan.all_gather %1 [#plan.axis<"tp">] dim 0 : !share -> !counts
+  %3 = plan.call "aten.index_select.default"(%0, %2) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>} : (!part, !counts) -> !addend
+  %4 = plan.all_reduce %3 [#plan.axis<"tp">] : !addend -> !part
+  %5 = plan.call "meshplan.weight_gradient"(%4, %0) {gradient = #base.operand<0>, input = #base.operand<1>} backward : (!part, !part) -> !part
+  %6 = plan.call "meshplan.accumulate"(%sum, %5) {addend = #base.operand<1>, self = #base.operand<0>} backward : (!part, !part) -> !part
+  %7 = plan.call "aten.mul.Tensor"(%w, %6) {self = #base.operand<0>, other = #base.operand<1>} : (!part, !part) -> !part
+  return %7, %6 : !part, !part
+}
+
+// -----
+
 // Two instances are left of four: the microbatches of instance i are 2 i and 2 i + 1, also where an integer counts them.
 !batch = tensor<8x4xf32, #plan.sharding<[{}, {}]>>
 !part = tensor<2x4xf32, #plan.sharding<[{}, {}]>>

@@ -167,7 +167,10 @@ void HalvesMerger::number() {
   auto builder = OpBuilder::atBlockBegin(&function.getBody().front());
   Type type = microbatch.getType();
   auto made = [&](StringRef target, Value value, double other) {
-    return StepCall(target, builder, function.getLoc()).tensor("self", value).number("other", other).make(type);
+    Value number = StepCall(target, builder, function.getLoc()).tensor("self", value).number("other", other).make(type);
+    // The forward pass reads it.
+    number.getDefiningOp<CallOp>().setBackward(false);
+    return number;
   };
   Value first = instances == 1 ? Value(microbatch) : made("aten.mul.Scalar", microbatch, 2);
   Value next = made("aten.add.Scalar", first, 1);

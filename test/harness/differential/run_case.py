@@ -193,16 +193,16 @@ def unshared(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 def compile_options(drawn: case.Case, device: str) -> list[str]:
     """How the schedule is found, and for which machines. A slow network leaves collectives in flight between
-    microbatches; on a slow machine it pays to split products."""
+    microbatches; on a slow machine it pays to split products, and to compute halves beside each other."""
     way = schedule_way(drawn)
     if way in ("program", "search"):
         return ["--schedule", way]
-    clusters = {"network": SLOW_NETWORK, "split": SLOW_MACHINE}
+    clusters = {"network": SLOW_NETWORK, "halves": SLOW_MACHINE, "split": SLOW_MACHINE}
     return ["--cluster", str(clusters[way])] if way in clusters and device == "cpu" else []
 
 
 def schedule_way(drawn: case.Case) -> str:
-    ways = ("program", "search", "network", "network", "split", "list")
+    ways = ("program", "search", "network", "network", "halves", "split", "list")
     return ways[zlib.crc32(f"{drawn.seed} schedule".encode()) % len(ways)]
 
 
@@ -214,12 +214,23 @@ def allow_splits(programs: Programs, plan: Path, options: list[str]) -> None:
         plan.write_text(whole)
 
 
+def allow_halves(programs: Programs, plan: Path, options: list[str]) -> None:
+    """Lets a step run in halves of its samples, where microbatches of half as many would not be refused."""
+    whole = plan.read_text()
+    plan.write_text(with_statements(whole, ["overlap { halves }"]))
+    checked = call([programs.meshplan, "check", str(plan), *options])
+    if checked.returncode == 1 and ("halves" in checked.stderr or reason_of(checked.stderr)):
+        plan.write_text(whole)
+
+
 def compile_plan(programs: Programs, base: Path, drawn: case.Case) -> set[Cell]:
     """What the case reaches: operators by its layouts, or statements of training."""
     plan, schedule = str(base.with_suffix(".plan")), str(base.with_suffix(".sched"))
     options = ["--device", programs.device, *compile_options(drawn, programs.device)]
     if schedule_way(drawn) == "split":
         allow_splits(programs, base.with_suffix(".plan"), options)
+    if schedule_way(drawn) == "halves" and drawn.steps:
+        allow_halves(programs, base.with_suffix(".plan"), options)
     result = call([programs.meshplan, "compile", plan, *options, "-o", schedule])
     if result.returncode != 0:
         reason = reason_of(result.stderr) if result.returncode == 1 else ""

@@ -19,7 +19,7 @@ func.func @count0() attributes {plan.role = #base.role<microbatch>} {
 // CHECK: func.func @step(%arg0: {{[^)]*}}input>}, %arg1: {{[^)]*}}plan.names = ["w"]}, %arg2: {{[^)]*}}plan.names = ["microbatch"]{{[^)]*}})
 // CHECK-SAME: -> (tensor<4x4xf32, #plan.sharding<[{"dp"}, {}]>> {plan.updates = #plan.argument<parameter "w">})
 // CHECK-SAME: plan.timeline = [#base.instance<@count0, 0>, #base.instance<@count0, 1>, #base.instance<@step, 0>]
-// CHECK: %[[SECOND:.*]] = plan.call "aten.add.Scalar"(%arg2) {other = 1.000000e+00 : f64
+// CHECK: %[[SECOND:.*]] = plan.call "aten.add.Scalar"(%arg2) {other = 1.000000e+00 : f64, self = #base.operand<0>} : (
 // CHECK-NEXT: %[[W:.*]] = plan.all_gather %arg1
 // CHECK-NEXT: %[[X0:.*]] = plan.call "meshplan.take_microbatch"(%arg0, %arg2)
 // CHECK-NEXT: %[[X1:.*]] = plan.call "meshplan.take_microbatch"(%arg0, %[[SECOND]])
@@ -100,8 +100,8 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %w: !part {plan.kind
 plan.mesh [#base.mesh_axis<"dp" = 1>]
 // CHECK: func.func @step(
 // CHECK-SAME: plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>]
-// CHECK: %[[FIRST:.*]] = plan.call "aten.mul.Scalar"(%arg2) {other = 2.000000e+00 : f64
-// CHECK-NEXT: %[[SECOND:.*]] = plan.call "aten.add.Scalar"(%[[FIRST]]) {other = 1.000000e+00 : f64
+// CHECK: %[[FIRST:.*]] = plan.call "aten.mul.Scalar"(%arg2) {other = 2.000000e+00 : f64, self = #base.operand<0>} : (
+// CHECK-NEXT: %[[SECOND:.*]] = plan.call "aten.add.Scalar"(%[[FIRST]]) {other = 1.000000e+00 : f64, self = #base.operand<0>} : (
 // CHECK-NEXT: plan.call "meshplan.take_microbatch"(%arg0, %[[FIRST]])
 // CHECK-NEXT: plan.call "meshplan.take_microbatch"(%arg0, %[[SECOND]])
 // CHECK-NEXT: plan.call "aten.arange.start"() {{{.*}}start = #base.local<0, result 0, dim 0, offset 1, microbatch 2>

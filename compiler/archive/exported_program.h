@@ -145,6 +145,8 @@ struct Parameter {
   bool requiresGrad = true;
   std::string payload; ///< entry of the archive that holds the bytes; tied parameters share one. Empty when the
                        ///< archive was written without bytes (on the meta device)
+  /// Of a stacked parameter (stack_modules.h): the list of modules that have its elements, which its name begins with.
+  std::string list;
 };
 
 struct Buffer {

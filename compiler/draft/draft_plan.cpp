@@ -24,6 +24,7 @@
 #include "compiler/draft/draft_corrections.h"
 #include "compiler/draft/draft_text.h"
 #include "compiler/draft/drafted_mesh.h"
+#include "compiler/draft/expert_lists.h"
 #include "compiler/draft/input_names.h"
 #include "compiler/draft/training/choose_loss.h"
 #include "compiler/frontend/format.h"
@@ -64,6 +65,8 @@ private:
   std::vector<std::string> findUnused();
   void collectModules(const FeatureGraph &graph);
   bool chooseFromGraph();
+  bool choosesExperts(int64_t experts) const;
+  std::unique_ptr<Compilation> importModel();
   CompileOptions compileOptions(const std::string &text) const;
   void reportAsModel(const Diagnostics &errors);
   DraftedPlan describe(std::string text) const;
@@ -351,17 +354,49 @@ static std::string styleText(const StyleChoice &choice, const std::vector<DraftA
          (choice.parts.empty() ? "" : " " + partsClause(choice.parts, choice.isOfHeads));
 }
 
-/// Imports the model under a plan without any splits, and chooses styles from its graph.
-bool Drafter::chooseFromGraph() {
-  // Nothing is split yet, because the styles are chosen from this program.
+/// True if each rank can have some of the experts.
+bool Drafter::choosesExperts(int64_t experts) const {
+  int64_t data = shardsOfRole(draft.mesh, AxisRole::data), tensor = shardsOfRole(draft.mesh, AxisRole::tensor);
+  return !adopted.styles && data > 1 && experts / data >= tensor;
+}
+
+static mlir::func::FuncOp firstFunction(Compilation &compilation) {
+  return *compilation.module().getOps<mlir::func::FuncOp>().begin();
+}
+
+/// Imports the model under a plan without any splits, from which styles are chosen. Null after an error.
+std::unique_ptr<Compilation> Drafter::importModel() {
   draft.splitsBatch = false;
-  Compilation compilation(compileOptions(writeDraft(draft).text));
-  if (!compilation.run(Phase::import)) {
-    reportAsModel(compilation.diagnostics());
-    return false;
+  auto compilation = std::make_unique<Compilation>(compileOptions(writeDraft(draft).text));
+  if (!compilation->run(Phase::import)) {
+    reportAsModel(compilation->diagnostics());
+    return nullptr;
+  }
+  // Lists of experts are stacked for a plan that divides them, and then they are experts as others are.
+  for (const auto &[list, experts] : expertLists(firstFunction(*compilation)))
+    if (choosesExperts(experts)) {
+      draft.modules.push_back(list);
+      draft.styles.push_back({list, "expert " + axesOfExperts(draft.mesh)});
+    }
+  if (!draft.styles.empty()) {
+    auto stacked = std::make_unique<Compilation>(compileOptions(writeDraft(draft).text));
+    if (stacked->run(Phase::import)) {
+      compilation = std::move(stacked);
+      model = compilation->model();
+    }
+    draft.styles.clear();
+    draft.modules.clear();
   }
   draft.splitsBatch = !axesOfRole(draft.mesh, AxisRole::data).empty();
-  auto function = *compilation.module().getOps<mlir::func::FuncOp>().begin();
+  return compilation;
+}
+
+/// Chooses styles from the graph of the model.
+bool Drafter::chooseFromGraph() {
+  std::unique_ptr<Compilation> compilation = importModel();
+  if (!compilation)
+    return false;
+  mlir::func::FuncOp function = firstFunction(*compilation);
   FeatureGraph graph = buildFeatureGraph(function, model);
   collectModules(graph);
   draft.inputNames = positionsFirst(graph);

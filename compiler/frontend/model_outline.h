@@ -38,6 +38,7 @@ struct OutlineParameter {
   std::vector<int64_t> shape;
   bool requiresGrad = true;
   std::string dtype = "f32"; ///< `f64`, `f32`, `bf16`, `f16`; empty for any other type
+  bool isStacked = false;    ///< element i of dim 0 is the parameter `leaf` of module i of the list that holds it
 };
 
 /// An extent that is known, or the name of a symbol of the archive.

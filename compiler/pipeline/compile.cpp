@@ -16,6 +16,7 @@
 #include "compiler/timing/overlap_contracts.h"
 #include "compiler/transforms/import/build_program.h"
 #include "compiler/transforms/import/check_training_mode.h"
+#include "compiler/transforms/import/stack_modules.h"
 #include "dialect/plan/plan.h"
 #include "dialect/sched/sched.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -161,6 +162,8 @@ bool Compilation::import() {
   if (!archive.program)
     return false;
   outline = outlineModel(*archive.program);
+  if (!stackExperts(*syntax, *archive.program))
+    return false;
   bound = bindPlan(*syntax, outline.model, options.definitions, reports);
   if (!bound || !readCluster())
     return false;
@@ -195,6 +198,17 @@ bool Compilation::import() {
   modelDigest = archive.program->digest;
   ir = buildProgram(*archive.program, outline, *bound, reports, context);
   return static_cast<bool>(ir);
+}
+
+bool Compilation::stackExperts(const Syntax &syntax, archive::ExportedProgram &program) {
+  std::vector<ListOfExperts> lists = listsOfExperts(syntax, outline.model);
+  for (const ListOfExperts &list : lists)
+    if (std::string fault = stackModules(program, list.path); !fault.empty())
+      reports.error(list.range, "the modules of '" + list.path + "' cannot be divided as experts: " + fault)
+          .help("experts of a list have parameters of the same names, shapes and types, of which none is shared");
+  if (!lists.empty())
+    outline = outlineModel(program);
+  return !reports.hasErrors();
 }
 
 bool Compilation::readCluster() {

@@ -64,6 +64,8 @@ public:
 
 private:
   bool import();
+  /// Stacks the lists of modules that the plan divides as experts.
+  bool stackExperts(const Syntax &syntax, archive::ExportedProgram &program);
   /// Reads the cluster and compares it with the mesh.
   bool readCluster();
   bool runPhases(Phase last);

@@ -261,8 +261,9 @@ bool Planner::reducePartial() {
   auto isReduced = [&](AxisRefAttr axis) { return llvm::is_contained(reduced, axis); };
   for (int64_t dim = 0; dim < current.getRank(); ++dim) {
     ArrayRef<AxisRefAttr> scattered = leading(missing(dim), isReduced);
-    // Neighbours would both need a shared block, but a reduce-scatter sends each element to one rank.
-    if (scattered.empty() || isShared(target.getDims()[dim]))
+    // Neighbours would both need a shared block, but a reduce-scatter sends each element to one rank. Rows of experts
+    // have none: ranks do not know how many others have.
+    if (scattered.empty() || isShared(target.getDims()[dim]) || target.getRouted())
       continue;
     addStep(CollectiveKind::reduce_scatter, scattered, dim, -1,
             appended(withoutPartialAxes(scattered), dim, scattered));

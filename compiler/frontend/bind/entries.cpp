@@ -153,6 +153,15 @@ void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const Entry
   if (!match.modules.empty())
     return;
   std::string path = context.model.modules[container].path;
+  // The number of a module of a list.
+  bool isElement = llvm::all_of(llvm::StringRef(path).rsplit('.').second, llvm::isDigit);
+  if (isElement && (style->kind == StyleKind::Expert || style->kind == StyleKind::Within)) {
+    context.diagnostics
+        .error(entry.pathRange, moduleText(match.path) + " is one module of a list, and '" +
+                                    styleName(style->kind).str() + "' divides all of them")
+        .help("write '" + llvm::StringRef(match.path).rsplit('.').first.str() + "'");
+    return;
+  }
   std::vector<std::string> below;
   for (size_t module : context.modules.match(subtreePattern(literalPattern(path))))
     if (context.touches[module] && below.size() < 12)

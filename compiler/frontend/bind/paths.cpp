@@ -77,7 +77,7 @@ static std::string fileNameHelp(const Context &context, const PatternSequence &p
   PathMatcher matcher(subtreePattern(pattern));
   for (const auto &[name, parameter] : context.fileNames)
     if (matcher.matches(name))
-      return "'" + name + "' is a name of weight files: the plan names '" + parameter + "', as the model does";
+      return "'" + name + "' is a name of weight files: the plan names '" + parameter + "'";
   return "";
 }
 

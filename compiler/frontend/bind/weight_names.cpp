@@ -42,6 +42,9 @@ public:
 
   void bind(const WeightName &entry);
 
+  /// Names the elements of stacked parameters that have no entry: as their modules do.
+  void bindStacked();
+
   /// The tensors of the file, each with the name of its parameter. Reports one that would be read for two.
   std::vector<std::pair<std::string, std::string>> fileNames();
 
@@ -246,6 +249,20 @@ void NamesBinder::bind(const WeightName &entry) {
       name(*rule, tensors[i], *matched);
 }
 
+void NamesBinder::bindStacked() {
+  for (const NamedTensor &tensor : tensors) {
+    if (!tensor.parameter || !context.model.parameters[*tensor.parameter].isStacked || entryOf.contains(tensor.first))
+      continue;
+    const OutlineParameterName &name = context.model.parameters[*tensor.parameter].names.front();
+    WeightPieces pieces{{context.model.modules[name.module].path + "."}, {"." + name.leaf}, {}, 1, tensor.shape[0]};
+    pieces.sizes = {tensor.shape.size() > 1 ? tensor.shape[1] : 1};
+    std::string text = "stack " + pieces.before[0] + "*" + pieces.after[0];
+    entryOf[tensor.first] = plan.weightNames.size();
+    shapes.push_back(tensor.shape);
+    plan.weightNames.push_back({tensor.first, tensor.parameter, std::move(pieces), std::move(text), {}});
+  }
+}
+
 std::vector<std::pair<std::string, std::string>> NamesBinder::fileNames() {
   std::vector<std::pair<std::string, std::string>> found;
   llvm::StringMap<std::string> owners;
@@ -275,13 +292,15 @@ std::vector<std::pair<std::string, std::string>> NamesBinder::fileNames() {
 }
 
 void bind::bindWeightNames(Context &context, BoundPlan &plan) {
-  if (context.syntax.weightNames.empty())
+  if (context.syntax.weightNames.empty() &&
+      llvm::none_of(context.model.parameters, [](const OutlineParameter &each) { return each.isStacked; }))
     return;
   NamesBinder binder(context, plan);
   size_t before = context.diagnostics.errorCount();
   for (const WeightNamesStatement &statement : context.syntax.weightNames)
     for (const WeightName &entry : statement.entries)
       binder.bind(entry);
+  binder.bindStacked();
   // What a wrong entry was to name is not known, so that other names could seem to be used twice.
   if (context.diagnostics.errorCount() == before)
     context.fileNames = binder.fileNames();

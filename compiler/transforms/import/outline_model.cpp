@@ -21,8 +21,13 @@ using llvm::StringRef;
 
 namespace {
 
-StringRef ownerOf(StringRef parameter) { return parameter.contains('.') ? parameter.rsplit('.').first : StringRef(); }
-StringRef leafOf(StringRef parameter) { return parameter.contains('.') ? parameter.rsplit('.').second : parameter; }
+/// The module that holds a parameter: of a stacked one the list, although its name has more components.
+StringRef ownerOf(const archive::Parameter &parameter) {
+  StringRef name = parameter.name;
+  if (!parameter.list.empty())
+    return parameter.list;
+  return name.contains('.') ? name.rsplit('.').first : StringRef();
+}
 
 class Outliner {
 public:
@@ -95,7 +100,7 @@ void Outliner::collectModules() {
   for (const archive::Scope &scope : program.scopes)
     addWithParents(scope.path, scope.className);
   for (const archive::Parameter &parameter : program.parameters)
-    addWithParents(ownerOf(parameter.name), "");
+    addWithParents(ownerOf(parameter), "");
 }
 
 void Outliner::collectReaders() {
@@ -149,7 +154,7 @@ int Outliner::findTwin(size_t unread, bool payloads) const {
     if (other == unread || (!isRead && (!payloads || other > unread)))
       continue;
     bool same = payloads ? !parameter.payload.empty() && candidate.payload == parameter.payload
-                         : readsForeign(ownerOf(parameter.name), candidate) && sameShape(parameter, candidate);
+                         : readsForeign(ownerOf(parameter), candidate) && sameShape(parameter, candidate);
     if (same)
       return other;
   }
@@ -157,7 +162,7 @@ int Outliner::findTwin(size_t unread, bool payloads) const {
 }
 
 bool Outliner::readsForeign(StringRef module, const archive::Parameter &parameter) const {
-  return ownerOf(parameter.name) != module && llvm::is_contained(readers[parameter.value], moduleIndex.lookup(module));
+  return ownerOf(parameter) != module && llvm::is_contained(readers[parameter.value], moduleIndex.lookup(module));
 }
 
 bool Outliner::sameShape(const archive::Parameter &left, const archive::Parameter &right) const {
@@ -166,8 +171,9 @@ bool Outliner::sameShape(const archive::Parameter &left, const archive::Paramete
 }
 
 OutlineParameterName Outliner::nameOf(size_t index) const {
-  const std::string &name = program.parameters[index].name;
-  return {moduleIndex.lookup(ownerOf(name)), leafOf(name).str()};
+  const archive::Parameter &parameter = program.parameters[index];
+  StringRef owner = ownerOf(parameter), name = parameter.name;
+  return {moduleIndex.lookup(owner), (owner.empty() ? name : name.drop_front(owner.size() + 1)).str()};
 }
 
 /// The name of a parameter type in the language.
@@ -193,6 +199,7 @@ int Outliner::addGroup(size_t index) {
   for (const archive::SymbolicInt &dim : program.value(parameter.value).dims)
     entry.shape.push_back(dim.value);
   entry.requiresGrad = parameter.requiresGrad;
+  entry.isStacked = !parameter.list.empty();
   entry.dtype = dtypeOf(program.value(parameter.value).type);
   outline.model.parameters.push_back(std::move(entry));
   outline.parameterNames.push_back({index});

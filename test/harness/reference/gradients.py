@@ -18,6 +18,7 @@ from harness.reference.deviations import mismatch, widened
 from harness.reference.draws import Draws
 from harness.reference.graphs import own_module, widened_module
 from harness.reference.own_errors import Anew, OwnErrors
+from harness.reference.stacked import unstacked
 from harness.tensors import Tensors
 
 PREFIX = "gradients."
@@ -102,7 +103,7 @@ class GradientReference:
     def compare(self, ours: Tensors, label: str) -> bool:
         """Prints the worst of one run; false if one is wrong or missing."""
         # A tied parameter may go by any of its names.
-        ours = {self.first.get(name, name): tensor for name, tensor in ours.items()}
+        ours = {self.first.get(name, name): tensor for name, tensor in unstacked(ours, self.first).items()}
         if mismatch := self.mismatch(ours):
             print(f"{label}: {mismatch}: WRONG")
             return False

@@ -7,6 +7,7 @@
 #include "runtime/artifact/artifact.h"
 #include "runtime/artifact/sharding.h"
 #include "runtime/artifact/vector_range.h"
+#include "runtime/checkpoint/adapters.h"
 #include "runtime/checkpoint/load.h"
 #include "runtime/checkpoint/writer.h"
 #include "runtime/comm/threads/run_threads.h"
@@ -226,7 +227,8 @@ Status run(Files files, const std::vector<std::string> &words) {
                             findProgram(artifact.schedule(), artifact::ProgramRole::step));
   files.weightsPath = std::filesystem::absolute(words[1]);
   files.result = words[2];
-  MESHPLAN_ASSIGN_OR_RETURN(files.weights, openFeed(words[1]));
+  MESHPLAN_ASSIGN_OR_RETURN(TensorSource weights, TensorSource::open(words[1]));
+  MESHPLAN_ASSIGN_OR_RETURN(files.weights, AdapterFeed::open(std::move(weights), /*adapters=*/"", *program));
   for (size_t index = 3; index < words.size(); ++index) {
     MESHPLAN_ASSIGN_OR_RETURN(auto feed, openFeed(words[index]));
     files.inputs.push_back(std::move(feed));

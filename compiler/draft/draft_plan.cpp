@@ -24,11 +24,11 @@
 #include "compiler/draft/draft_corrections.h"
 #include "compiler/draft/draft_text.h"
 #include "compiler/draft/drafted_mesh.h"
-#include "compiler/draft/expert_lists.h"
 #include "compiler/draft/input_names.h"
 #include "compiler/draft/training/choose_loss.h"
 #include "compiler/frontend/format.h"
 #include "compiler/pipeline/compile.h"
+#include "compiler/sharding/dataflow/expert_weights.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
 #include "compiler/transforms/differentiate/unreached.h"
@@ -373,7 +373,7 @@ std::unique_ptr<Compilation> Drafter::importModel() {
     return nullptr;
   }
   // Lists of experts are stacked for a plan that divides them, and then they are experts as others are.
-  for (const auto &[list, experts] : expertLists(firstFunction(*compilation)))
+  for (const auto &[list, experts] : listsOfExperts(firstFunction(*compilation)))
     if (choosesExperts(experts)) {
       draft.modules.push_back(list);
       draft.styles.push_back({list, "expert " + axesOfExperts(draft.mesh)});

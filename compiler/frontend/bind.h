@@ -225,14 +225,14 @@ struct BoundPlan {
 std::string parameterPath(const ModelOutline &model, const NamedParameter &name);
 
 /// A list of modules whose parameters an entry divides by modules.
-struct ListOfExperts {
+struct ListToStack {
   std::string path;
   SourceRange range; ///< of the path in the entry
 };
 
 /// Modules without parameters of their own to which an entry gives `expert` or `within`. Before a plan is bound, the
 /// parameters of the modules in them are to be stacked, as those of other mixtures are.
-std::vector<ListOfExperts> listsOfExperts(const Syntax &syntax, const ModelOutline &model);
+std::vector<ListToStack> listsToStack(const Syntax &syntax, const ModelOutline &model);
 
 /// Binds a plan. Reports all errors; the result is empty if there is one.
 std::optional<BoundPlan> bindPlan(const Syntax &syntax, const ModelOutline &model,

@@ -201,8 +201,8 @@ bool Compilation::import() {
 }
 
 bool Compilation::stackExperts(const Syntax &syntax, archive::ExportedProgram &program) {
-  std::vector<ListOfExperts> lists = listsOfExperts(syntax, outline.model);
-  for (const ListOfExperts &list : lists)
+  std::vector<ListToStack> lists = listsToStack(syntax, outline.model);
+  for (const ListToStack &list : lists)
     if (std::string fault = stackModules(program, list.path); !fault.empty())
       reports.error(list.range, "the modules of '" + list.path + "' cannot be divided as experts: " + fault)
           .help("experts of a list have parameters of the same names, shapes and types, of which none is shared");

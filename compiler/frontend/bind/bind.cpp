@@ -16,12 +16,12 @@ static bool dividesExperts(const EntryStatement &entry) {
   });
 }
 
-std::vector<ListOfExperts> meshplan::listsOfExperts(const Syntax &syntax, const ModelOutline &model) {
+std::vector<ListToStack> meshplan::listsToStack(const Syntax &syntax, const ModelOutline &model) {
   std::vector<bool> holds(model.modules.size(), false), isFound(model.modules.size(), false);
   for (const OutlineParameter &parameter : model.parameters)
     for (const OutlineParameterName &name : parameter.names)
       holds[name.module] = true;
-  std::vector<ListOfExperts> lists;
+  std::vector<ListToStack> lists;
   Sources none;
   Diagnostics unread(none); // bindPlan reports wrong paths
   for (const EntryStatement &entry : syntax.entries) {

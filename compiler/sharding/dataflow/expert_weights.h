@@ -17,6 +17,8 @@
 #include "dialect/plan/plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SmallVector.h"
+#include <map>
+#include <string>
 
 namespace meshplan {
 
@@ -38,6 +40,10 @@ bool multipliesRows(plan::CallOp call);
 
 /// The path of the first module that computes rows of experts; empty if there is none.
 llvm::StringRef pathOfExperts(mlir::func::FuncOp function);
+
+/// The lists of modules that are the experts of a mixture, `model.layers.0.mlp.experts`, and the number of experts in
+/// each: rows are multiplied by stacks of their parameters.
+std::map<std::string, int64_t> listsOfExperts(mlir::func::FuncOp function);
 
 } // namespace meshplan
 

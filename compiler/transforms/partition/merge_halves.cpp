@@ -185,7 +185,7 @@ static bool takesTime(Operation *op) {
          llvm::any_of(op->getResultTypes(), [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); });
 }
 
-/// Inserts the second half of a block before `next`, the first op after it. What reads sums moves behind both.
+/// Inserts the second half of a block before `next`, the first op after it. What reads sums moves after both.
 void HalvesMerger::duplicate(ArrayRef<Operation *> block, Operation *next) {
   SmallVector<Operation *> readers;
   for (Operation *op = block.front(); op != next; op = op->getNextNode())

@@ -38,7 +38,7 @@ OPTIMIZER = "sgd { lr 1 }"
 CLIP = 0.5
 SETTINGS = Settings(optimizer="sgd", numbers={"lr": 1.0}, clip=CLIP, parameters=True)
 LLAMA = ("self_attn.{q, k, v}_proj: colwise tp", "self_attn.o_proj: rowwise tp")
-# Where ranks would add up rows of 16 bits that the model multiplies by another weight, the error of PyTorch's own sums
+# Where ranks would sum rows of 16 bits that the model multiplies by another weight, the error of PyTorch's own sums
 # bounds nothing: these weights stay whole.
 ADAPTED = (
     "parameter { up: [_ over dp, _ over tp, _]; down: [_ over dp, _, _ over tp]; up_first: split 0 over dp; "

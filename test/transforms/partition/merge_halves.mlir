@@ -48,7 +48,7 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}, %w: !shard {plan.kin
 
 // -----
 
-// The second half of what is before a collective follows it, and what reads its result comes after that. Behind the last
+// The second half of what is before a collective follows it, and what reads its result comes after that. After the last
 // collective both halves are side by side. A collective of integers ends nothing.
 !part = tensor<4x4xf32, #plan.sharding<[{}, {}]>>
 !addend = tensor<4x4xf32, #plan.sharding<[{}, {}], partial = sum {"tp"}>>

@@ -11,9 +11,9 @@ using namespace meshplan;
 
 static bool dividesExperts(const EntryStatement &entry) {
   return entry.path && llvm::any_of(entry.clauses, [](const Clause &clause) {
-    const auto *style = std::get_if<StyleClause>(&clause);
-    return style && (style->style.text == "expert" || style->style.text == "within");
-  });
+           const auto *style = std::get_if<StyleClause>(&clause);
+           return style && (style->style.text == "expert" || style->style.text == "within");
+         });
 }
 
 std::vector<ListToStack> meshplan::listsToStack(const Syntax &syntax, const ModelOutline &model) {

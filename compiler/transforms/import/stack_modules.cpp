@@ -21,7 +21,9 @@ public:
 private:
   void collect();
   std::string faultOf(StringRef leaf) const;
-  std::string nameIn(size_t module, StringRef leaf) const { return (list + "." + llvm::Twine(module) + "." + leaf).str(); }
+  std::string nameIn(size_t module, StringRef leaf) const {
+    return (list + "." + llvm::Twine(module) + "." + leaf).str();
+  }
   void stack(StringRef leaf);
   void selectElements();
 
@@ -66,11 +68,12 @@ std::string ModuleStacker::faultOf(StringRef leaf) const {
     const archive::Parameter &other = program.parameters[found->second];
     const archive::Value &own = program.value(other.value);
     bool isTied = llvm::any_of(program.parameters, [&](const archive::Parameter &each) {
-      return &each != &other && (each.value == other.value || (!other.payload.empty() && each.payload == other.payload));
+      return &each != &other &&
+             (each.value == other.value || (!other.payload.empty() && each.payload == other.payload));
     });
     // Archives that were written on the meta device name one entry for all.
-    bool tellsTies = llvm::any_of(program.parameters,
-                                  [&](const archive::Parameter &each) { return each.payload != other.payload; });
+    bool tellsTies =
+        llvm::any_of(program.parameters, [&](const archive::Parameter &each) { return each.payload != other.payload; });
     if (isTied && tellsTies)
       return "'" + other.name + "' is also another parameter";
     if (own.dims != value.dims || own.type != value.type)

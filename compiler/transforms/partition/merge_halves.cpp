@@ -19,7 +19,8 @@
 //
 // So the program is cut into blocks, before each op that needs what a collective of its half gives, and the second half
 // of a block follows the first one. No op of one half depends on the other, and the phase `schedule` may choose another
-// order. After the last collective both halves are side by side, so that neither gradient is held longer than the other.
+// order. After the last collective both halves are side by side, so that neither gradient is held longer than the
+// other.
 //
 //===----------------------------------------------------------------------===//
 

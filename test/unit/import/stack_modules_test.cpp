@@ -1,7 +1,7 @@
 //===- stack_modules_test.cpp - parameters of equal modules ---------------===//
 
-#include "compiler/transforms/import/stack_modules.h"
 #include "compiler/transforms/import/outline_model.h"
+#include "compiler/transforms/import/stack_modules.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -71,7 +71,7 @@ struct PairEinsum {
   mlir::Value leftValue, rightValue;
 };
 
-/// nullopt if the call is no einsum of two tensors, or its letters have another meaning than one dim each.
+/// nullopt if the call is not an einsum of two tensors, or its letters have another meaning than one dim each.
 std::optional<PairEinsum> pairEinsumOf(plan::CallOp call);
 
 } // namespace meshplan

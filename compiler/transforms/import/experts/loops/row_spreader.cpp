@@ -123,7 +123,7 @@ bool RowSpreader::readColumn(plan::CallOp call, const CallView &view) {
 Value RowSpreader::flatIds(const ExpertChoice &choice) {
   Value &ids = flat[choice.ids];
   if (!ids) {
-    // All experts read the same view, which is behind the ids.
+    // All experts read the same view, which comes after the ids.
     Operation *maker = choice.ids.getDefiningOp(), *next = maker ? maker->getNextNode() : &block.front();
     while (!isa<plan::CallOp>(next))
       next = next->getNextNode();

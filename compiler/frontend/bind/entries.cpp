@@ -154,8 +154,9 @@ void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const Entry
     return;
   std::string path = context.model.modules[container].path;
   // The number of a module of a list.
-  bool isElement = llvm::all_of(llvm::StringRef(path).rsplit('.').second, llvm::isDigit);
-  if (isElement && (style->kind == StyleKind::Expert || style->kind == StyleKind::Within)) {
+  llvm::StringRef number = llvm::StringRef(path).rsplit('.').second;
+  if (!number.empty() && llvm::all_of(number, llvm::isDigit) &&
+      (style->kind == StyleKind::Expert || style->kind == StyleKind::Within)) {
     context.diagnostics
         .error(entry.pathRange, moduleText(match.path) + " is one module of a list, and '" +
                                     styleName(style->kind).str() + "' divides all of them")

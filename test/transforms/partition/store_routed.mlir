@@ -1,5 +1,6 @@
 // REQUIRES: meshplan-opt
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-store-routed | FileCheck %s
+// RUN: not %meshplan-opt %s --split-input-file --plan-store-routed --plan-lower-reshards 2>/dev/null | FileCheck %s --check-prefix=LOWERED
 
 // Values between dispatch and combine, and what is computed from them row by row, are rows; the gradient of a weight and
 // the tokens are not.
@@ -69,7 +70,7 @@ func.func @features(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {
 
 // -----
 
-// Features are gathered as well, since the ranks have the same rows. A sum is not divided.
+// Features are gathered as well, since the ranks have the same rows.
 // CHECK-LABEL: func.func @gathered
 // CHECK: plan.reshard {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}], routed = #base.routed<rows, dims = 3, slots = 2>>>
 plan.mesh [#base.mesh_axis<"tp" = 2>]
@@ -90,20 +91,27 @@ func.func @gathered(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {
 
 // -----
 
+// A sum is not divided by a collective: rows are summed whole, and a rank takes its part of their features.
+// CHECK-LABEL: func.func @divided_sum
+// CHECK: plan.reshard {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}], routed = #base.routed<rows, dims = 3, slots = 2>>>
+// LOWERED-LABEL: func.func @divided_sum
+// LOWERED: %[[SUM:.*]] = plan.all_reduce {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}], routed = #base.routed<rows, dims = 3, slots = 2>>>
+// LOWERED-NEXT: plan.slice %[[SUM]]
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 !tokens = tensor<4x6x16xf32, #plan.sharding<[{}, {}, {}], partial = sum {"tp"}>>
+!parts = tensor<4x6x16xf32, #plan.sharding<[{}, {}, {"tp"}]>>
 !pairs = tensor<8x4x6xi64, #plan.sharding<[{}, {}, {}]>>
 !addends = tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}], partial = sum {"tp"}>>
-func.func @scattered(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>> {
+!rows = tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
+func.func @divided_sum(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> !parts {
   %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
       : (tensor<4x6x2xi64, #plan.sharding<[{}, {}, {}]>>) -> (!pairs, !pairs)
-  // expected-note @below {{the rows are computed here}}
   %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
       : (!tokens, !pairs) -> !addends
-  // expected-error @below {{rows of tokens between the experts' layers would have to move between ranks, from [8, 4, 6, 16], partial over tp to [8, 4, 6, 16 over tp]: ranks do not know how many rows the others have}}
-  // expected-note @below {{help: divide the experts' first weights by their output features (colwise) and their last ones by their input features (rowwise) over the same axis, or leave both whole}}
-  %1 = plan.reshard %0 : !addends -> tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
-  return %1 : tensor<8x4x6x16xf32, #plan.sharding<[{}, {}, {}, {"tp"}]>>
+  %1 = plan.reshard %0 : !addends -> !rows
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 16]}
+      : (!rows, !pairs) -> !parts
+  return %2 : !parts
 }
 
 // -----

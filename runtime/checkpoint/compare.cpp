@@ -20,6 +20,7 @@
 
 #include "runtime/artifact/sharding.h"
 #include "runtime/base/names.h"
+#include "runtime/schema/weight_pieces.h"
 
 #include <algorithm>
 #include <map>
@@ -68,11 +69,34 @@ private:
                                            "another folder");
   }
 
+  /// True if weight files have a tensor of this name as a part of the parameter.
+  static bool hasPiece(const RecordedParameter &parameter, const std::string &name) {
+    return parameter.pieces && std::ranges::any_of(piecesOf(*parameter.pieces, parameter.shape),
+                                                   [&](const WeightPiece &piece) { return piece.name == name; });
+  }
+
+  /// `expert` makes one parameter of those of a list of modules.
+  Status missing(const RecordedParameter &wanted) const {
+    const std::string &name = wanted.names.front();
+    for (const RecordedParameter &saved : record.parameters) {
+      if (hasPiece(saved, name))
+        return Status(StatusCode::invalid, path + ": it has '" + name + "' as a part of '" + saved.names.front() +
+                                               "', since its plan divides the modules of a list by 'expert'; help: do "
+                                               "so in this plan, too: over an axis of size 1 each rank has all of them");
+      if (hasPiece(wanted, saved.names.front()))
+        return Status(StatusCode::invalid, path + ": it has '" + saved.names.front() + "' as a parameter of its own, "
+                                               "which is a part of '" + name + "' in this plan, since 'expert' divides the "
+                                               "modules of a list; help: leave 'expert' out, or start a new training "
+                                               "from what `meshplan-run export " + path + "` writes");
+    }
+    return foreign("it has no parameter '" + name + "'");
+  }
+
   Status compareParameter(const RecordedParameter &wanted) {
     // A tied parameter may be saved under any of its names.
     const RecordedParameter *saved = findAny(record, wanted.names);
     if (!saved)
-      return foreign("it has no parameter '" + wanted.names.front() + "'");
+      return missing(wanted);
     if (saved->shape != wanted.shape)
       return foreign("parameter '" + wanted.names.front() + "' is " + shapeText(saved->shape) + ", " +
                      shapeText(wanted.shape) + " required");

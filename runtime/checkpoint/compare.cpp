@@ -80,14 +80,19 @@ private:
     const std::string &name = wanted.names.front();
     for (const RecordedParameter &saved : record.parameters) {
       if (hasPiece(saved, name))
-        return Status(StatusCode::invalid, path + ": it has '" + name + "' as a part of '" + saved.names.front() +
-                                               "', since its plan divides the modules of a list by 'expert'; help: do "
-                                               "so in this plan, too: over an axis of size 1 each rank has all of them");
+        return Status(StatusCode::invalid,
+                      path + ": it has '" + name + "' as a part of '" + saved.names.front() +
+                          "', since its plan divides the modules of a list by 'expert'; help: do "
+                          "so in this plan, too: over an axis of size 1 each rank has all of them");
       if (hasPiece(wanted, saved.names.front()))
-        return Status(StatusCode::invalid, path + ": it has '" + saved.names.front() + "' as a parameter of its own, "
-                                               "which is a part of '" + name + "' in this plan, since 'expert' divides the "
+        return Status(StatusCode::invalid, path + ": it has '" + saved.names.front() +
+                                               "' as a parameter of its own, "
+                                               "which is a part of '" +
+                                               name +
+                                               "' in this plan, since 'expert' divides the "
                                                "modules of a list; help: leave 'expert' out, or start a new training "
-                                               "from what `meshplan-run export " + path + "` writes");
+                                               "from what `meshplan-run export " +
+                                               path + "` writes");
     }
     return foreign("it has no parameter '" + name + "'");
   }

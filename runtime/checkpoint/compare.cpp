@@ -28,6 +28,12 @@
 
 using namespace meshplan;
 
+/// True if weight files have a tensor of this name as a part of the parameter.
+static bool hasPiece(const RecordedParameter &parameter, const std::string &name) {
+  auto isIt = [&](const WeightPiece &piece) { return piece.name == name; };
+  return parameter.pieces && std::ranges::any_of(piecesOf(*parameter.pieces, parameter.shape), isIt);
+}
+
 namespace {
 
 /// Compares a checkpoint with a program and collects notes for the user.
@@ -69,31 +75,21 @@ private:
                                            "another folder");
   }
 
-  /// True if weight files have a tensor of this name as a part of the parameter.
-  static bool hasPiece(const RecordedParameter &parameter, const std::string &name) {
-    return parameter.pieces && std::ranges::any_of(piecesOf(*parameter.pieces, parameter.shape),
-                                                   [&](const WeightPiece &piece) { return piece.name == name; });
-  }
-
   /// `expert` makes one parameter of those of a list of modules.
   Status missing(const RecordedParameter &wanted) const {
     const std::string &name = wanted.names.front();
-    for (const RecordedParameter &saved : record.parameters) {
-      if (hasPiece(saved, name))
-        return Status(StatusCode::invalid,
-                      path + ": it has '" + name + "' as a part of '" + saved.names.front() +
-                          "', since its plan divides the modules of a list by 'expert'; help: do "
-                          "so in this plan, too: over an axis of size 1 each rank has all of them");
-      if (hasPiece(wanted, saved.names.front()))
-        return Status(StatusCode::invalid, path + ": it has '" + saved.names.front() +
-                                               "' as a parameter of its own, "
-                                               "which is a part of '" +
-                                               name +
-                                               "' in this plan, since 'expert' divides the "
-                                               "modules of a list; help: leave 'expert' out, or start a new training "
-                                               "from what `meshplan-run export " +
-                                               path + "` writes");
-    }
+    auto isPart = [&](const RecordedParameter &saved) { return hasPiece(saved, name); };
+    auto hasPart = [&](const RecordedParameter &saved) { return hasPiece(wanted, saved.names.front()); };
+    if (auto whole = std::ranges::find_if(record.parameters, isPart); whole != record.parameters.end())
+      return Status::error(StatusCode::invalid, path, ": it has '", name, "' as a part of '", whole->names.front(),
+                           "', since its plan divides the modules of a list by 'expert'; help: do so in this plan, "
+                           "too: over an axis of size 1 each rank has all of them");
+    if (auto part = std::ranges::find_if(record.parameters, hasPart); part != record.parameters.end())
+      return Status::error(StatusCode::invalid, path, ": it has '", part->names.front(),
+                           "' as a parameter of its own, which is a part of '", name,
+                           "' in this plan, since 'expert' divides the modules of a list; help: leave 'expert' out, "
+                           "or start a new training from what `meshplan-run export ",
+                           path, "` writes");
     return foreign("it has no parameter '" + name + "'");
   }
 

@@ -274,6 +274,51 @@ func.func @one_hot_of_rows(
 
 // -----
 
+// Experts of a list whose parameters are stacked, under autocast: their parts are converted, and rows of 16 bits are
+// summed in 32.
+// CHECK-LABEL: func.func @converted_parts
+// CHECK: plan.call "meshplan.dispatch"(%arg0
+// CHECK-NEXT: %[[WEIGHT:.*]] = plan.call "aten.to.dtype"(%arg2) {dtype = bf16, self = #base.operand<0>} in "mlp.experts.0.w" : (tensor<2x8x8xf32>) -> tensor<2x8x8xbf16>
+// CHECK-NEXT: plan.call "meshplan.grouped_linear"(%{{.*}}, %[[WEIGHT]], %{{.*}}#1)
+// CHECK: %[[WIDE:.*]] = plan.call "aten.to.dtype"(%{{.*}}) {dtype = f32, self = #base.operand<0>} in "mlp" : (tensor<2x2x3x8xbf16>) -> tensor<2x2x3x8xf32>
+// CHECK-NEXT: plan.call "meshplan.combine"(%[[WIDE]]
+func.func @converted_parts(%x: tensor<2x3x8xbf16>, %scores: tensor<2x3x2xf32>, %w: tensor<2x8x8xf32>) -> tensor<2x3x8xf32> {
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 1 : i64} in "mlp.gate"
+      : (tensor<2x3x2xf32>) -> (tensor<2x3x1xf32>, tensor<2x3x1xi64>)
+  %gates = plan.call "aten.to.dtype"(%0#0) {self = #base.operand<0>, dtype = bf16} in "mlp"
+      : (tensor<2x3x1xf32>) -> tensor<2x3x1xbf16>
+  %zeros = plan.call "aten.zeros.default"() {size = [2, 3, 8], dtype = f32} in "mlp" : () -> tensor<2x3x8xf32>
+  %is0 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 0 : i64} in "mlp" : (tensor<2x3x1xi64>) -> tensor<2x3x1xi1>
+  %masked0 = plan.call "aten.mul.Tensor"(%gates, %is0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x1xi1>) -> tensor<2x3x1xbf16>
+  %gate0 = plan.call "aten.sum.dim_IntList"(%masked0) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x1xbf16>) -> tensor<2x3x1xbf16>
+  %w0 = plan.call "aten.select.int"(%w) {self = #base.operand<0>, dim = 0 : i64, index = 0 : i64} in "mlp.experts" : (tensor<2x8x8xf32>) -> tensor<8x8xf32>
+  %n0 = plan.call "aten.to.dtype"(%w0) {self = #base.operand<0>, dtype = bf16} in "mlp.experts" : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  %y0 = plan.call "aten.linear.default"(%x, %n0) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xbf16>, tensor<8x8xbf16>) -> tensor<2x3x8xbf16>
+  %z0 = plan.call "aten.mul.Tensor"(%gate0, %y0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %sum0 = plan.call "aten.add.Tensor"(%zeros, %z0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xbf16>) -> tensor<2x3x8xf32>
+  %is1 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 1 : i64} in "mlp" : (tensor<2x3x1xi64>) -> tensor<2x3x1xi1>
+  %masked1 = plan.call "aten.mul.Tensor"(%gates, %is1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x1xi1>) -> tensor<2x3x1xbf16>
+  %gate1 = plan.call "aten.sum.dim_IntList"(%masked1) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x1xbf16>) -> tensor<2x3x1xbf16>
+  %w1 = plan.call "aten.select.int"(%w) {self = #base.operand<0>, dim = 0 : i64, index = 1 : i64} in "mlp.experts" : (tensor<2x8x8xf32>) -> tensor<8x8xf32>
+  %n1 = plan.call "aten.to.dtype"(%w1) {self = #base.operand<0>, dtype = bf16} in "mlp.experts" : (tensor<8x8xf32>) -> tensor<8x8xbf16>
+  %y1 = plan.call "aten.linear.default"(%x, %n1) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xbf16>, tensor<8x8xbf16>) -> tensor<2x3x8xbf16>
+  %z1 = plan.call "aten.mul.Tensor"(%gate1, %y1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %sum1 = plan.call "aten.add.Tensor"(%sum0, %z1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xbf16>) -> tensor<2x3x8xf32>
+  return %sum1 : tensor<2x3x8xf32>
+}
+
+// -----
+
 // Results that are stacked, and gates in a wider type than the values.
 // CHECK-LABEL: func.func @stacked
 // CHECK-NEXT: %[[CHOICE:.*]]:2 = plan.call "aten.topk.default"

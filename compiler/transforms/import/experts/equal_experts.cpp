@@ -60,7 +60,7 @@ private:
   bool readCompute(ArrayRef<plan::CallOp> calls, const CallView &view);
   bool readShared(Value value, plan::CallOp reader);
   bool readMatrix(ArrayRef<plan::CallOp> calls, unsigned operand, ArrayRef<int64_t> shape, RoutedStep &step);
-  SmallVector<Value> readParts(ArrayRef<Value> values, Type element);
+  SmallVector<Value> readParts(ArrayRef<Value> values);
   bool isReadOnlyHere();
   bool refuse(plan::CallOp call, StringRef why);
 
@@ -111,6 +111,12 @@ bool EqualExpertsReader::readGated(Value value) {
   return false;
 }
 
+/// True if the addend has the shape of the sum, and floats of fewer bits.
+static bool isNarrowerIn(Value addend, Value sum) {
+  auto narrow = dyn_cast<FloatType>(elementOf(addend)), wide = dyn_cast<FloatType>(elementOf(sum));
+  return narrow && wide && narrow.getWidth() < wide.getWidth() && shapeOf(addend) == shapeOf(sum);
+}
+
 /// The addends of a chain of sums. At most one of them is not from an expert.
 bool EqualExpertsReader::readAddends(Value value, bool isRoot) {
   if (readGated(value))
@@ -129,8 +135,11 @@ bool EqualExpertsReader::readAddends(Value value, bool isRoot) {
   if (call.getNumOperands() == 1)
     return view.getFloat("other", 1) == 0 && call.getOperand(0).getType() == value.getType() &&
            readAddends(call.getOperand(0), false);
-  return llvm::all_of(call.getOperands(),
-                      [&](Value addend) { return addend.getType() == value.getType() && readAddends(addend, false); });
+  return llvm::all_of(call.getOperands(), [&](Value addend) {
+    // Results of 16 bits may be summed in 32. A sum of 16 bits among these is another one: it is rounded by itself.
+    return addend.getType() == value.getType() ? readAddends(addend, false)
+                                               : isNarrowerIn(addend, value) && readGated(addend);
+  });
 }
 
 /// Results of experts [*tokens, features] that are stacked before the features, times the gates of all experts.
@@ -191,12 +200,23 @@ bool EqualExpertsReader::readChoice() {
   return tokens == chosen->tokens;
 }
 
-/// The same parameter of each expert, before conversions to `element`; empty if they are not parameters of one type.
-SmallVector<Value> EqualExpertsReader::readParts(ArrayRef<Value> values, Type element) {
+/// Replaces values by what they are conversions of, if all of them are conversions of one type.
+static void skipConversions(SmallVectorImpl<Value> &values) {
+  SmallVector<Value> converted;
+  for (Value value : values) {
+    plan::CallOp conversion = callOf(value);
+    if (!conversion || !convertsElements(conversion))
+      return;
+    converted.push_back(conversion.getOperand(0));
+  }
+  if (llvm::all_equal(llvm::map_range(converted, elementOf)))
+    values.assign(converted.begin(), converted.end());
+}
+
+/// The same parameter of each expert; empty if they are not parameters of one type.
+SmallVector<Value> EqualExpertsReader::readParts(ArrayRef<Value> values) {
   SmallVector<Value> parts;
   for (Value part : values) {
-    if (plan::CallOp conversion = callOf(part); conversion && convertsElements(conversion))
-      part = conversion.getOperand(0);
     if (!isa<BlockArgument>(part) || (!parts.empty() && part.getType() != parts.front().getType()) ||
         llvm::is_contained(parts, part))
       return {};
@@ -216,14 +236,16 @@ bool EqualExpertsReader::readMatrix(ArrayRef<plan::CallOp> calls, unsigned opera
     if (shapeOf(values.back()) != shape || elementOf(values.back()) != element)
       return false;
   }
+  skipConversions(values);
   if (llvm::all_of(values, [&](Value value) { return exchangesLastDims(builder, value); })) {
     for (Value &value : values)
       value = value.getDefiningOp()->getOperand(0);
     step.transposed = !step.transposed;
+    skipConversions(values);
   }
   Value stack = stackOf(builder, values, 0);
   step.with = stack && shapeOf(stack).front() == static_cast<int64_t>(values.size()) ? stack : Value();
-  SmallVector<Value> parts = step.with ? SmallVector<Value>() : readParts(values, element);
+  SmallVector<Value> parts = step.with ? SmallVector<Value>() : readParts(values);
   step.parts.assign(parts.begin(), parts.end());
   return step.with || !parts.empty();
 }

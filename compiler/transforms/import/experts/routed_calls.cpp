@@ -106,21 +106,24 @@ Value RoutedCallBuilder::dispatchGates(const RoutedStep &step) {
                               .build(routedShape({}), wanted);
 }
 
-/// The parameter of all experts. That of each expert is stacked before it is converted, so that what ranks hold and
-/// send of it has the dtype of the parameter.
+/// The parameter of all experts, in the dtype of the rows. That of each expert is stacked before it is converted, so
+/// that what ranks hold and send of it has the dtype of the parameter.
 Value RoutedCallBuilder::parameterOf(const RoutedStep &step) {
-  if (step.parts.empty())
-    return step.with;
-  SmallVector<int64_t> shape(shapeOf(step.parts.front()));
-  shape.insert(shape.begin(), step.parts.size());
-  Type type = elementOf(step.parts.front()), wanted = elementOf(step.made);
-  Value stack =
-      CallBuilder("aten.stack.default", step.place).tensors("tensors", step.parts).integer("dim", 0).build(shape, type);
-  return type == wanted ? stack
-                        : CallBuilder("aten.to.dtype", step.place)
-                              .tensor("self", stack)
-                              .type("dtype", wanted)
-                              .build(shape, wanted);
+  Value all = step.with;
+  if (!step.parts.empty()) {
+    SmallVector<int64_t> shape(shapeOf(step.parts.front()));
+    shape.insert(shape.begin(), step.parts.size());
+    all = CallBuilder("aten.stack.default", step.place)
+              .tensors("tensors", step.parts)
+              .integer("dim", 0)
+              .build(shape, elementOf(step.parts.front()));
+  }
+  Type wanted = elementOf(step.from);
+  return elementOf(all) == wanted ? all
+                                  : CallBuilder("aten.to.dtype", step.place)
+                                        .tensor("self", all)
+                                        .type("dtype", wanted)
+                                        .build(shapeOf(all), wanted);
 }
 
 Value RoutedCallBuilder::product(const RoutedStep &step) {

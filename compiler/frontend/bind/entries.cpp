@@ -153,25 +153,19 @@ void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const Entry
   if (!match.modules.empty())
     return;
   std::string path = context.model.modules[container].path;
-  // The number of a module of a list.
-  llvm::StringRef number = llvm::StringRef(path).rsplit('.').second;
-  if (!number.empty() && llvm::all_of(number, llvm::isDigit) &&
-      (style->kind == StyleKind::Expert || style->kind == StyleKind::Within)) {
-    context.diagnostics
-        .error(entry.pathRange, moduleText(match.path) + " is one module of a list, and '" +
-                                    styleName(style->kind).str() + "' divides all of them")
-        .help("write '" + llvm::StringRef(match.path).rsplit('.').first.str() + "'");
-    return;
-  }
   std::vector<std::string> below;
   for (size_t module : context.modules.match(subtreePattern(literalPattern(path))))
     if (context.touches[module] && below.size() < 12)
       below.push_back(context.model.modules[module].path);
-  context.diagnostics
-      .error(entry.pathRange, moduleText(match.path) + " has no parameters of its own, and '" +
-                                  styleName(style->kind).str() + "' splits parameters")
-      .help(below.empty() ? "activations follow their producer: remove the entry"
-                          : "modules with parameters: " + quotedList(below, ","));
+  Diagnostic &error =
+      context.diagnostics.error(entry.pathRange, moduleText(match.path) + " has no parameters of its own, and '" +
+                                                     styleName(style->kind).str() + "' splits parameters");
+  auto [list, number] = llvm::StringRef(path).rsplit('.');
+  bool isElement = !number.empty() && llvm::all_of(number, llvm::isDigit);
+  if (isElement && (style->kind == StyleKind::Expert || style->kind == StyleKind::Within))
+    error.help("if '" + path + "' is one of several experts, name their list: '" + list.str() + "'");
+  error.help(below.empty() ? "activations follow their producer: remove the entry"
+                           : "modules with parameters: " + quotedList(below, ","));
 }
 
 void EntryBinder::claimAll(size_t entry, const EntryStyles &entryStyles, const EntryMatch &match) {

@@ -6,6 +6,7 @@
 
 #include "compiler/sharding/blocks/dim_blocks.h"
 #include "compiler/sharding/dataflow/module_border.h"
+#include "compiler/sharding/dataflow/routed_values.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/passes.h"
 #include "dialect/plan/module_runs.h"
@@ -28,7 +29,8 @@ namespace {
 /// Places the borders of one function.
 class BorderPlacer {
 public:
-  BorderPlacer(func::FuncOp function, MeshOp mesh) : function(function), mesh(mesh), blocks(function) {}
+  BorderPlacer(func::FuncOp function, MeshOp mesh)
+      : function(function), mesh(mesh), blocks(function), routed(function) {}
 
   LogicalResult place(BorderOp border);
 
@@ -53,6 +55,7 @@ private:
   func::FuncOp function;
   MeshOp mesh;
   DimBlocks blocks;
+  RoutedValues routed; ///< not inputs or outputs: their layouts follow from the experts
   llvm::DenseSet<Location> reported;
 };
 
@@ -104,7 +107,8 @@ llvm::SetVector<Value> BorderPlacer::inputsOf(ModuleRun module) {
     for (Value operand : call.getOperands()) {
       Value source = sourceOf(operand, module);
       Operation *producer = source.getDefiningOp();
-      if (isActivation(source) && !(isa_and_nonnull<CallOp>(producer) && isInside(producer, module)))
+      if (isActivation(source) && !routed.get(source) &&
+          !(isa_and_nonnull<CallOp>(producer) && isInside(producer, module)))
         inputs.insert(source);
     }
   });
@@ -133,7 +137,7 @@ llvm::SetVector<Value> BorderPlacer::outputsOf(ModuleRun module) {
     for (Value result : call.getResults()) {
       result = behindOwnStatements(result, module);
       auto isOutside = [&](OpOperand &use) { return !isInside(use.getOwner(), module) && !isUpdate(use); };
-      if (llvm::any_of(result.getUses(), isOutside))
+      if (!routed.get(result) && llvm::any_of(result.getUses(), isOutside))
         outputs.insert(result);
     }
   });

@@ -319,6 +319,50 @@ func.func @converted_parts(%x: tensor<2x3x8xbf16>, %scores: tensor<2x3x2xf32>, %
 
 // -----
 
+// Rows that experts add to what they make of them: both read the same rows, which come before the first reader.
+// CHECK-LABEL: func.func @added_rows
+// CHECK: %[[ROWS:.*]] = plan.call "meshplan.dispatch"(%arg0
+// CHECK-NEXT: %[[PRODUCT:.*]] = plan.call "meshplan.grouped_linear"(%[[ROWS]], %arg2
+// CHECK-NEXT: plan.call "aten.add.Tensor"(%[[ROWS]], %[[PRODUCT]])
+// CHECK-NOT: "meshplan.dispatch"(%arg0
+// CHECK: plan.call "meshplan.combine"
+func.func @added_rows(%x: tensor<2x3x8xf32>, %scores: tensor<2x3x2xf32>, %w: tensor<2x8x8xf32>) -> tensor<2x3x8xf32> {
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 1 : i64} in "mlp.gate"
+      : (tensor<2x3x2xf32>) -> (tensor<2x3x1xf32>, tensor<2x3x1xi64>)
+  %zeros = plan.call "aten.zeros.default"() {size = [2, 3, 8], dtype = f32} in "mlp" : () -> tensor<2x3x8xf32>
+  %is0 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 0 : i64} in "mlp" : (tensor<2x3x1xi64>) -> tensor<2x3x1xi1>
+  %masked0 = plan.call "aten.mul.Tensor"(%0#0, %is0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x1xi1>) -> tensor<2x3x1xf32>
+  %gate0 = plan.call "aten.sum.dim_IntList"(%masked0) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x1xf32>) -> tensor<2x3x1xf32>
+  %w0 = plan.call "aten.select.int"(%w) {self = #base.operand<0>, dim = 0 : i64, index = 0 : i64} in "mlp.experts" : (tensor<2x8x8xf32>) -> tensor<8x8xf32>
+  %y0 = plan.call "aten.linear.default"(%x, %w0) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %r0 = plan.call "aten.add.Tensor"(%x, %y0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp.experts.0"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %z0 = plan.call "aten.mul.Tensor"(%gate0, %r0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %sum0 = plan.call "aten.add.Tensor"(%zeros, %z0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %is1 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 1 : i64} in "mlp" : (tensor<2x3x1xi64>) -> tensor<2x3x1xi1>
+  %masked1 = plan.call "aten.mul.Tensor"(%0#0, %is1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x1xi1>) -> tensor<2x3x1xf32>
+  %gate1 = plan.call "aten.sum.dim_IntList"(%masked1) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x1xf32>) -> tensor<2x3x1xf32>
+  %w1 = plan.call "aten.select.int"(%w) {self = #base.operand<0>, dim = 0 : i64, index = 1 : i64} in "mlp.experts" : (tensor<2x8x8xf32>) -> tensor<8x8xf32>
+  %y1 = plan.call "aten.linear.default"(%x, %w1) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %r1 = plan.call "aten.add.Tensor"(%x, %y1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp.experts.1"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %z1 = plan.call "aten.mul.Tensor"(%gate1, %r1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %sum1 = plan.call "aten.add.Tensor"(%sum0, %z1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  return %sum1 : tensor<2x3x8xf32>
+}
+
+// -----
+
 // Results that are stacked, and gates in a wider type than the values.
 // CHECK-LABEL: func.func @stacked
 // CHECK-NEXT: %[[CHOICE:.*]]:2 = plan.call "aten.topk.default"

@@ -303,8 +303,13 @@ bool EqualExpertsReader::readBias(ArrayRef<plan::CallOp> calls, const CallView &
 
 /// A tensor that all experts read: one with a row for each token, or one that broadcasts to all rows.
 bool EqualExpertsReader::readShared(Value value, plan::CallOp reader) {
-  if (region.rows.contains(value))
+  if (region.rows.contains(value)) {
+    // Calls are read from the last one on: an earlier reader needs the rows earlier, as in `x + f(x)`.
+    for (RoutedStep &step : region.steps)
+      if (step.kind == RoutedStep::dispatch && step.made == value && reader->isBeforeInBlock(step.place))
+        step.place = reader;
     return true;
+  }
   // The row of the only token is one of its rows, which a product reads.
   if (!isRows(value) || !isa<FloatType>(elementOf(value)))
     return isSameForRows(value);

@@ -91,6 +91,11 @@ const Argument *Node::find(llvm::StringRef argumentName) const {
   return nullptr;
 }
 
+bool ExportedProgram::payloadsTellTies() const {
+  return llvm::any_of(parameters,
+                      [&](const Parameter &parameter) { return parameter.payload != parameters.front().payload; });
+}
+
 bool ExportedProgram::keepsType(const Node &node) const {
   const Argument *self = node.target == "aten.to.dtype" ? node.find("self") : nullptr;
   const ValueId *operand = self ? std::get_if<ValueId>(self) : nullptr;

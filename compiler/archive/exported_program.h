@@ -146,6 +146,7 @@ struct Parameter {
   std::string payload; ///< entry of the archive that holds the bytes; tied parameters share one. Empty when the
                        ///< archive was written without bytes (on the meta device)
   /// Of a stacked parameter (stack_modules.h): the list of modules that have its elements, which its name begins with.
+  /// Its payload is that of the first element.
   std::string list;
 };
 
@@ -221,6 +222,9 @@ struct ExportedProgram {
 
   const Value &value(ValueId id) const { return values[id]; }
 
+  /// True if parameters with one payload are tied. Archives that were written on the meta device give all of them one
+  /// meaningless payload.
+  bool payloadsTellTies() const;
   /// True for a conversion to the type that its tensor already has.
   bool keepsType(const Node &node) const;
 

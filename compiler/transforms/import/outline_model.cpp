@@ -12,7 +12,6 @@
 #include "compiler/transforms/import/outline_model.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace meshplan;
 using archive::ExportedProgram;
@@ -42,9 +41,6 @@ private:
   void collectModules();
   void collectReaders();
 
-  /// True if payloads show which parameters are tied: archives with weights store tied parameters once. On the meta
-  /// device all parameters share one meaningless entry name.
-  bool payloadsTell() const;
   void collectParameters();
 
   /// The parameter that is the same tensor as an unread one, or -1: a parameter that is read or, if payloads show ties,
@@ -113,20 +109,13 @@ void Outliner::collectReaders() {
   }
 }
 
-bool Outliner::payloadsTell() const {
-  llvm::StringSet<> payloads;
-  for (const archive::Parameter &parameter : program.parameters)
-    payloads.insert(parameter.payload);
-  return payloads.size() > 1;
-}
-
 void Outliner::collectParameters() {
   std::vector<int> group(program.parameters.size(), -1);
   // Parameters that are read come first: an unread parameter joins the group of its twin, which must exist then.
   for (size_t index = 0; index < program.parameters.size(); ++index)
     if (!readers[program.parameters[index].value].empty())
       group[index] = addGroup(index);
-  bool payloads = payloadsTell();
+  bool payloads = program.payloadsTellTies();
   for (size_t index = 0; index < program.parameters.size(); ++index) {
     if (group[index] >= 0)
       continue;

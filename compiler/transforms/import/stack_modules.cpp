@@ -1,8 +1,11 @@
 //===- stack_modules.cpp - parameters of equal modules --------------------===//
 
 #include "compiler/transforms/import/stack_modules.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include <map>
 
 using namespace meshplan;
@@ -20,6 +23,7 @@ public:
 
 private:
   void collect();
+  bool isShared(const archive::Parameter &parameter) const;
   std::string faultOf(StringRef leaf) const;
   std::string nameIn(size_t module, StringRef leaf) const {
     return (list + "." + llvm::Twine(module) + "." + leaf).str();
@@ -31,6 +35,9 @@ private:
   StringRef list;
   /// Of each module by its number: its parameters, as indices of the program, by name in the module.
   std::map<size_t, std::map<std::string, size_t>> modules;
+  llvm::StringMap<unsigned> payloads;        ///< how many parameters have each; empty if they do not tell ties
+  llvm::DenseMap<ValueId, unsigned> holders; ///< how many parameters have each value
+  llvm::DenseSet<ValueId> read;
   std::vector<archive::Node> selects;
   int32_t scope = -1; ///< of the list
 };
@@ -38,7 +45,11 @@ private:
 } // namespace
 
 void ModuleStacker::collect() {
+  bool tellTies = program.payloadsTellTies();
   for (auto [index, parameter] : llvm::enumerate(program.parameters)) {
+    ++holders[parameter.value];
+    if (tellTies && !parameter.payload.empty())
+      ++payloads[parameter.payload];
     StringRef name = parameter.name;
     if (!name.consume_front(list) || !name.consume_front("."))
       continue;
@@ -47,6 +58,13 @@ void ModuleStacker::collect() {
     if (!leaf.empty() && llvm::to_integer(number, module, 10))
       modules[module][leaf.str()] = index;
   }
+  for (const archive::Node &node : program.nodes)
+    for (ValueId value : program.operands(node))
+      read.insert(value);
+}
+
+bool ModuleStacker::isShared(const archive::Parameter &parameter) const {
+  return holders.lookup(parameter.value) > 1 || payloads.lookup(parameter.payload) > 1;
 }
 
 /// `float32 [48, 16]`
@@ -67,15 +85,11 @@ std::string ModuleStacker::faultOf(StringRef leaf) const {
       return "'" + nameIn(module, leaf) + "' does not exist, and '" + first.name + "' does";
     const archive::Parameter &other = program.parameters[found->second];
     const archive::Value &own = program.value(other.value);
-    bool isTied = llvm::any_of(program.parameters, [&](const archive::Parameter &each) {
-      return &each != &other &&
-             (each.value == other.value || (!other.payload.empty() && each.payload == other.payload));
-    });
-    // Archives that were written on the meta device name one entry for all.
-    bool tellsTies =
-        llvm::any_of(program.parameters, [&](const archive::Parameter &each) { return each.payload != other.payload; });
-    if (isTied && tellsTies)
+    if (isShared(other))
       return "'" + other.name + "' is also another parameter";
+    // Of tied parameters torch.export reads one. Without payloads nothing else tells them.
+    if (read.contains(other.value) != read.contains(first.value))
+      return "of '" + other.name + "' and '" + first.name + "' the model reads only one";
     if (own.dims != value.dims || own.type != value.type)
       return "'" + other.name + "' is " + textOf(own) + ", and '" + first.name + "' is " + textOf(value);
     if (other.requiresGrad != first.requiresGrad)
@@ -109,7 +123,6 @@ void ModuleStacker::stack(StringRef leaf) {
   first.name = (list + "." + leaf).str();
   first.list = list.str();
   first.value = stacked;
-  first.payload.clear();
 }
 
 /// Inserts the nodes that read elements, before all others.

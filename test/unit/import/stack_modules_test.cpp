@@ -88,7 +88,40 @@ TEST_F(StackModules, TheListHoldsThem) {
   EXPECT_FALSE(outline.model.parameters.back().isStacked);
 }
 
+TEST_F(StackModules, TiesOfOtherParametersStayWithoutPayloads) {
+  // On the meta device all parameters have one payload: a tied one is found by what its module reads.
+  add("out.weight", {4, 3});
+  ValueId tied = reads.back();
+  reads.pop_back();
+  addReader();
+  program.scopes.push_back({0, "out", "Linear"});
+  Node own;
+  own.scope = 1;
+  own.target = "reader";
+  own.arguments = {{"tensors", std::vector<ValueId>{program.parameters[2].value}}};
+  program.nodes.push_back(own);
+  for (Parameter &parameter : program.parameters)
+    parameter.payload = "one for all";
+  ASSERT_EQ(stackModules(program, "e"), "");
+  ProgramOutline outline = outlineModel(program);
+  ASSERT_EQ(outline.model.parameters.size(), 3u);
+  const OutlineParameter &gate = outline.model.parameters[2];
+  ASSERT_EQ(gate.names.size(), 2u);
+  EXPECT_EQ(gate.names[0].leaf, "weight");
+  EXPECT_EQ(outline.model.modules[gate.names[1].module].path, "out");
+  EXPECT_EQ(program.parameters.back().value, tied);
+}
+
+TEST_F(StackModules, AParameterThatIsNotReadMayBeTied) {
+  reads.pop_back(); // e.1.b
+  addReader();
+  for (Parameter &parameter : program.parameters)
+    parameter.payload = "one for all";
+  EXPECT_EQ(stackModules(program, "e"), "of 'e.1.b' and 'e.0.b' the model reads only one");
+}
+
 TEST_F(StackModules, ParametersThatDifferStay) {
+  addReader();
   std::vector<std::string> before = names();
   auto expectFault = [&](const std::string &fault) {
     EXPECT_EQ(stackModules(program, "e"), fault);

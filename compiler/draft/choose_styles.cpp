@@ -48,7 +48,6 @@ public:
   StyleChoices choose();
 
 private:
-  bool dividesExperts(const WeightUse &weight) const;
   void chooseExperts();
   void choosePairs(const DimClasses &classes);
   void chooseHeads();
@@ -154,16 +153,10 @@ bool StyleChooser::haveOneStyle(const std::string &module) const {
          });
 }
 
-/// True if each rank can have some of the experts.
-bool StyleChooser::dividesExperts(const WeightUse &weight) const {
-  int64_t experts = graph.extents[weight.dims.front()];
-  return request.dataRanks > 1 && experts / request.dataRanks >= request.tensorRanks.value_or(1);
-}
-
 /// The style is that of the module that computes rows, and divides all weights of experts there.
 void StyleChooser::chooseExperts() {
   for (const WeightUse &weight : graph.weights) {
-    if (!weight.expertsOf || !dividesExperts(weight))
+    if (!weight.expertsOf || !request.dividesExperts(graph.extents[weight.dims.front()]))
       continue;
     givenToModule[*weight.expertsOf] = {*weight.expertsOf, DraftStyle::expert, {}, groupOf(*weight.expertsOf)};
     // Products with the weights begin at the tokens that go to the experts, as those of other pairs do.

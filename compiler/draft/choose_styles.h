@@ -46,6 +46,9 @@ struct StyleRequest {
   std::optional<int64_t> tensorRanks; ///< over which weights may be split; nothing if the mesh has no axis for them
   int64_t dataRanks = 1;              ///< over which samples are split
   bool sequence = false;              ///< norms split the sequence
+
+  /// True if each rank can have some of so many experts.
+  bool dividesExperts(int64_t experts) const { return dataRanks > 1 && experts / dataRanks >= tensorRanks.value_or(1); }
 };
 
 /// Chooses styles. The rules, in order:

@@ -65,7 +65,7 @@ private:
   std::vector<std::string> findUnused();
   void collectModules(const FeatureGraph &graph);
   bool chooseFromGraph();
-  bool choosesExperts(int64_t experts) const;
+  StyleRequest request() const;
   std::unique_ptr<Compilation> importModel();
   CompileOptions compileOptions(const std::string &text) const;
   void reportAsModel(const Diagnostics &errors);
@@ -354,10 +354,10 @@ static std::string styleText(const StyleChoice &choice, const std::vector<DraftA
          (choice.parts.empty() ? "" : " " + partsClause(choice.parts, choice.isOfHeads));
 }
 
-/// True if each rank can have some of the experts.
-bool Drafter::choosesExperts(int64_t experts) const {
-  int64_t data = shardsOfRole(draft.mesh, AxisRole::data), tensor = shardsOfRole(draft.mesh, AxisRole::tensor);
-  return !adopted.styles && data > 1 && experts / data >= tensor;
+StyleRequest Drafter::request() const {
+  bool hasTensorAxes = !axesOfRole(draft.mesh, AxisRole::tensor).empty();
+  return {hasTensorAxes ? std::optional(shardsOfRole(draft.mesh, AxisRole::tensor)) : std::nullopt,
+          shardsOfRole(draft.mesh, AxisRole::data), sequence};
 }
 
 static mlir::func::FuncOp firstFunction(Compilation &compilation) {
@@ -374,12 +374,13 @@ std::unique_ptr<Compilation> Drafter::importModel() {
   }
   // Lists of experts are stacked for a plan that divides them, and then they are experts as others are.
   for (const auto &[list, experts] : listsOfExperts(firstFunction(*compilation)))
-    if (choosesExperts(experts)) {
+    if (!adopted.styles && request().dividesExperts(experts)) {
       draft.modules.push_back(list);
       draft.styles.push_back({list, "expert " + axesOfExperts(draft.mesh)});
     }
   if (!draft.styles.empty()) {
     auto stacked = std::make_unique<Compilation>(compileOptions(writeDraft(draft).text));
+    // Modules that differ are not stacked, and the styles are those of their parameters.
     if (stacked->run(Phase::import)) {
       compilation = std::move(stacked);
       model = compilation->model();
@@ -401,17 +402,14 @@ bool Drafter::chooseFromGraph() {
   collectModules(graph);
   draft.inputNames = positionsFirst(graph);
   draft.readsTokens = llvm::any_of(graph.weights, [](const WeightUse &weight) { return weight.looksUpInput; });
-  bool hasTensorAxes = !axesOfRole(draft.mesh, AxisRole::tensor).empty();
   if (adopted.styles) {
-    if (!hasTensorAxes)
+    if (!request().tensorRanks)
       return true;
     choices = takeAdoptedStyles(adopted, draft);
     inputsOf = wholeInputClauses(adopted, function);
     return true;
   }
-  StyleChoices found =
-      chooseStyles(graph, {hasTensorAxes ? std::optional(shardsOfRole(draft.mesh, AxisRole::tensor)) : std::nullopt,
-                           shardsOfRole(draft.mesh, AxisRole::data), sequence});
+  StyleChoices found = chooseStyles(graph, request());
   choices = std::move(found.styles);
   for (const StyleChoice &choice : choices)
     draft.styles.push_back({choice.path, styleText(choice, draft.mesh)});

@@ -12,7 +12,8 @@ using namespace meshplan;
 static bool dividesExperts(const EntryStatement &entry) {
   return entry.path && llvm::any_of(entry.clauses, [](const Clause &clause) {
            const auto *style = std::get_if<StyleClause>(&clause);
-           return style && (style->style.text == "expert" || style->style.text == "within");
+           return style && (style->style.text == styleName(StyleKind::Expert) ||
+                            style->style.text == styleName(StyleKind::Within));
          });
 }
 

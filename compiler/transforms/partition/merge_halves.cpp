@@ -190,7 +190,7 @@ static bool takesTime(Operation *op) {
 void HalvesMerger::duplicate(ArrayRef<Operation *> block, Operation *next) {
   SmallVector<Operation *> readers;
   for (Operation *op = block.front(); op != next; op = op->getNextNode())
-    if (once.contains(op) || llvm::any_of(op->getResults(), [&](Value value) { return whole.contains(value); }))
+    if (llvm::any_of(op->getResults(), [&](Value value) { return whole.contains(value); }))
       readers.push_back(op);
   OpBuilder builder(next);
   for (Operation *op : block) {
@@ -218,7 +218,7 @@ void HalvesMerger::duplicate() {
     awaited.clear();
   };
   for (Operation *op : halves) {
-    if (llvm::any_of(op->getOperands(), [&](Value value) { return awaited.contains(value) || whole.contains(value); }))
+    if (llvm::any_of(op->getOperands(), [&](Value value) { return awaited.contains(value); }))
       end(op);
     block.push_back(op);
     if (takesTime(op)) {

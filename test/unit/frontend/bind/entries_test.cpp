@@ -161,6 +161,11 @@ TEST_F(Entries, ADividingStyleNeedsParameters) {
   EXPECT_THAT(faults("net: sequence dp, expert tp\nrest: replicate"),
               ElementsAre("'net' has no parameters of its own, and 'expert' splits parameters",
                           "modules with parameters: 'net.a', 'net.b', 'net.c.0', 'net.c.1'"));
+  model.modules.push_back({"net.3", "Block"});
+  EXPECT_THAT(faults("net.3: expert tp\nrest: replicate"),
+              ElementsAre("'net.3' has no parameters of its own, and 'expert' splits parameters",
+                          "if 'net.3' is one of several experts, name their list: 'net'",
+                          "activations follow their producer: remove the entry"));
   EXPECT_THAT(faults("\"\": colwise tp\nrest: replicate"),
               ElementsAre("the root module has no parameters of its own, and 'colwise' splits parameters",
                           "modules with parameters: 'net.a', 'net.b', 'net.c.0', 'net.c.1'"));

@@ -7,8 +7,9 @@ import math
 import torch
 from torch import nn
 
-Tensors = dict[str, torch.Tensor]
-SLOTS, EXPERTS, WIDTH, INNER = 2, 4, 32, 48
+from harness.models.two_mixtures import EXPERTS, SLOTS, WIDTH, Tensors, TwoMixtures, expert_weights, through_experts
+
+INNER = 48
 
 
 def kept(chosen: torch.Tensor, capacity: float) -> torch.Tensor:
@@ -30,13 +31,11 @@ class Mixture(nn.Module):
         super().__init__()
         self.router = nn.Linear(WIDTH, EXPERTS, bias=False)
         self.register_buffer("bias", torch.zeros(EXPERTS))
-        self.up = nn.Parameter(torch.randn(EXPERTS, INNER, WIDTH) / 5)
-        self.down = nn.Parameter(torch.randn(EXPERTS, WIDTH, INNER) / 7)
+        self.up, self.down = expert_weights(INNER)
         self.chosen = torch.empty(0)  # by the last call
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        tokens = hidden.flatten(0, 1)
-        scores = self.router(tokens).sigmoid()
+        scores = self.router(hidden.flatten(0, 1)).sigmoid()
         chosen = (scores + self.bias).topk(SLOTS, dim=-1).indices
         gates = scores.gather(-1, chosen)
         gates = gates / gates.sum(-1, keepdim=True)
@@ -44,27 +43,15 @@ class Mixture(nn.Module):
             self.chosen = chosen.view(*hidden.shape[:2], SLOTS)
             if self.capacity:
                 gates = gates * kept(self.chosen, self.capacity).view(gates.shape)
-        experts = chosen.flatten()
-        rows = tokens.repeat_interleave(SLOTS, dim=0).unsqueeze(-1)
-        inner = torch.bmm(self.up[experts], rows).relu()
-        rows = torch.bmm(self.down[experts], inner).squeeze(-1) * gates.flatten().unsqueeze(-1)
-        return rows.view(-1, SLOTS, hidden.shape[-1]).sum(1).view(hidden.shape)
+        return through_experts(hidden, gates, chosen, self.up, self.down)
 
 
-class BalancedMixtures(nn.Module):
-    """Two layers, each after a norm, and the mean of the losses of all tokens."""
-
+class BalancedMixtures(TwoMixtures):
     def __init__(self) -> None:
-        super().__init__()
-        self.embed, self.head = nn.Embedding(40, WIDTH), nn.Linear(WIDTH, 40)
-        self.norms = nn.ModuleList(nn.LayerNorm(WIDTH) for _ in range(2))
-        self.mixtures = nn.ModuleList(Mixture() for _ in range(2))
+        super().__init__(Mixture)
 
     def forward(self, ids: torch.Tensor, labels: torch.Tensor) -> Tensors:
-        hidden = self.embed(ids)
-        for norm, mixture in zip(self.norms, self.mixtures, strict=True):
-            hidden = hidden + mixture(norm(hidden))
-        return {"loss": nn.functional.cross_entropy(self.head(hidden).flatten(0, 1), labels.flatten())}
+        return self.loss(ids, labels)
 
     @staticmethod
     def inputs() -> Tensors:

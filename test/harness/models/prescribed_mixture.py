@@ -5,41 +5,29 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-Tensors = dict[str, torch.Tensor]
-SLOTS, EXPERTS, WIDTH, INNER = 2, 4, 32, 96
+from harness.models.two_mixtures import EXPERTS, SLOTS, Tensors, TwoMixtures, expert_weights, through_experts
+
+INNER = 96
 
 
 class PrescribedMixture(nn.Module):
-    """Rows in order of the tokens, each with a copy of the weights of its expert."""
-
     def __init__(self) -> None:
         super().__init__()
-        self.up = nn.Parameter(torch.randn(EXPERTS, INNER, WIDTH) / 5)
-        self.down = nn.Parameter(torch.randn(EXPERTS, WIDTH, INNER) / 7)
+        self.up, self.down = expert_weights(INNER)
 
     def forward(self, hidden: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         gates, chosen = scores.flatten(0, 1).topk(SLOTS, dim=-1)
-        experts, tokens = chosen.flatten(), hidden.flatten(0, 1)
-        rows = tokens.repeat_interleave(SLOTS, dim=0).unsqueeze(-1)
-        made = torch.bmm(self.down[experts], torch.bmm(self.up[experts], rows).relu())
-        rows = made.squeeze(-1) * gates.flatten().unsqueeze(-1)
-        return rows.view(-1, SLOTS, hidden.shape[-1]).sum(1).view(hidden.shape)
+        return through_experts(hidden, gates, chosen, self.up, self.down)
 
 
-class PrescribedMixtures(nn.Module):
-    """Two layers, each after a norm. Each expert gets equally many tokens of each sample."""
+class PrescribedMixtures(TwoMixtures):
+    """Each expert gets equally many tokens of each sample."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.embed, self.head = nn.Embedding(40, WIDTH), nn.Linear(WIDTH, 40)
-        self.norms = nn.ModuleList(nn.LayerNorm(WIDTH) for _ in range(2))
-        self.mixtures = nn.ModuleList(PrescribedMixture() for _ in range(2))
+        super().__init__(PrescribedMixture)
 
     def forward(self, ids: torch.Tensor, labels: torch.Tensor, scores: torch.Tensor) -> Tensors:
-        hidden = self.embed(ids)
-        for norm, mixture in zip(self.norms, self.mixtures, strict=True):
-            hidden = hidden + mixture(norm(hidden), scores)
-        return {"loss": nn.functional.cross_entropy(self.head(hidden).flatten(0, 1), labels.flatten())}
+        return self.loss(ids, labels, scores)
 
     @staticmethod
     def inputs() -> Tensors:

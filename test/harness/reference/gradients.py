@@ -18,7 +18,7 @@ from harness.reference.deviations import mismatch, widened
 from harness.reference.draws import Draws
 from harness.reference.graphs import own_module, widened_module
 from harness.reference.own_errors import Anew, OwnErrors
-from harness.reference.stacked import unstacked
+from harness.reference.stacked import Stacks
 from harness.tensors import Tensors
 
 PREFIX = "gradients."
@@ -103,7 +103,7 @@ class GradientReference:
     def compare(self, ours: Tensors, label: str) -> bool:
         """Prints the worst of one run; false if one is wrong or missing."""
         # A tied parameter may go by any of its names.
-        ours = {self.first.get(name, name): tensor for name, tensor in unstacked(ours, self.first).items()}
+        ours = {self.first.get(name, name): tensor for name, tensor in Stacks(self.first).unstacked(ours).items()}
         if mismatch := self.mismatch(ours):
             print(f"{label}: {mismatch}: WRONG")
             return False

@@ -8,31 +8,29 @@ from collections.abc import Iterable
 from harness.tensors import Tensors
 
 
-def numbered_names(names: Iterable[str]) -> dict[str, dict[str, dict[int, str]]]:
-    """By the name without a number, and what is before it: the name with each number."""
-    numbered: dict[str, dict[str, dict[int, str]]] = {}
-    for name in names:
-        for number in re.finditer(r"\.(\d+)(?=\.)", name):
-            before = name[: number.start()]
-            lists = numbered.setdefault(before + name[number.end() :], {})
-            lists.setdefault(before, {})[int(number[1])] = name
-    return numbered
+class Stacks:
+    """What stacks of parameters with these names are called, and their elements."""
 
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = set(names)
+        # By the name of a stack, and the list that it may be of: the parameter of each module.
+        self.lists: dict[str, dict[str, dict[int, str]]] = {}
+        for name in self.names:
+            for number in re.finditer(r"\.(\d+)(?=\.)", name):
+                of = name[: number.start()]
+                self.lists.setdefault(of + name[number.end() :], {}).setdefault(of, {})[int(number[1])] = name
 
-def element_names(name: str, names: Iterable[str]) -> list[str]:
-    """The names of the elements of a stacked tensor, by which it is known; none for other tensors."""
-    lists = numbered_names(names).get(name, {})
-    # Names of equal modules in another list may lack a number that the experts have.
-    return next((list(each.values()) for each in lists.values() if sorted(each) == list(range(len(each)))), [])
+    def elements(self, name: str) -> list[str]:
+        """The names of the elements of a stack, in order; of any other tensor its own name."""
+        lists = {} if name in self.names else self.lists.get(name, {})
+        # Of lists in one another the outer one is stacked.
+        whole = [lists[of] for of in sorted(lists) if sorted(lists[of]) == list(range(len(lists[of])))]
+        return [whole[0][index] for index in range(len(whole[0]))] if whole else [name]
 
-
-def unstacked(tensors: Tensors, names: Iterable[str]) -> Tensors:
-    """The elements of stacked tensors under the names of their modules, which are among `names`."""
-    known = set(names)
-    numbered = numbered_names(known)
-    result = {}
-    for name, tensor in tensors.items():
-        lists = {} if name in known else numbered.get(name, {})
-        parts = next((each for each in lists.values() if sorted(each) == list(range(len(tensor)))), {})
-        result |= {part: tensor[index] for index, part in parts.items()} if parts else {name: tensor}
-    return result
+    def unstacked(self, tensors: Tensors) -> Tensors:
+        """The elements of stacks under the names of their modules, and all other tensors."""
+        result = {}
+        for name, tensor in tensors.items():
+            parts = self.elements(name)
+            result |= {name: tensor} if parts == [name] else dict(zip(parts, tensor, strict=True))
+        return result

@@ -39,7 +39,7 @@ from harness.reference.draws import Draws
 from harness.reference.gradients import names_of_parameters
 from harness.reference.graphs import autocast, own_module, widened_module
 from harness.reference.loss_units import redefined
-from harness.reference.stacked import unstacked
+from harness.reference.stacked import Stacks
 from harness.tensors import Tensors
 
 Parameters = list[torch.nn.Parameter]
@@ -354,7 +354,7 @@ def reference_of(program: torch.export.ExportedProgram, settings: Settings, batc
 
 def compare(ours: Tensors, reference: Reference, settings: Settings) -> bool:
     """Prints the verdicts of one result; false if something in it is wrong."""
-    ours = unstacked(ours, (name for group in reference.names.values() for name in group))
+    ours = Stacks(name for group in reference.names.values() for name in group).unstacked(ours)
     right = compare_losses(ours, reference, settings.loss)
     right &= reference.choices.compare()
     if settings.parameters:

@@ -29,7 +29,7 @@ from harness.arguments import parser_of
 from harness.plans import Run, compile_run, files_of, made_files, runs_of, with_statements
 from harness.reference.archives import load_program
 from harness.reference.gradients import names_of_parameters
-from harness.reference.stacked import element_names
+from harness.reference.stacked import Stacks
 from harness.trainings.steps import repeated
 
 
@@ -87,7 +87,7 @@ def missing(statements: Sequence[str], trained: dict[str, str], found: dict) -> 
     has_masters = any(re.match(r"precision\b.*\bmaster\b", statement) for statement in statements)
     for what, wanted in (("gradient", trained), ("master", trained if has_masters else {}), ("parameter", trained)):
         names = {tensor["name"].removesuffix(".master") for tensor in found["tensors"] if tensor["what"] == what}
-        names = {part for name in names for part in (element_names(name, trained) or [name])}
+        names = {part for name in names for part in Stacks(trained).elements(name)}
         if others := {trained.get(name, name) for name in names} ^ {*wanted.values()}:
             return f"{what}s of {sorted(others)} are missing or too many"
     return None

@@ -20,7 +20,8 @@ import torch
 from safetensors.torch import load_file
 
 from harness.arguments import parser_of
-from harness.models.balanced_mixture import EXPERTS, SLOTS, BalancedMixtures, kept
+from harness.models.balanced_mixture import BalancedMixtures, kept
+from harness.models.two_mixtures import EXPERTS, SLOTS
 from harness.plans import Run, compile_run, made_files, runs_of, with_statements
 from harness.programs import read_log
 from harness.reference.training import OPTIMIZERS, optimizer_options

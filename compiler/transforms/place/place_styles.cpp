@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // For each styled module: which of its parameters have the features (placeablesOf), which of these the style divides
-// (placeFeatures), into which shards (divided), and which layout its activations get (constrainFeatureInputs). Layouts
-// are only recorded until all styles are placed, so that two styles of one parameter are found whatever their order
-// (claim); writeArguments then sets them.
+// (placeFeatures), into which shards (argument_layouts.h), and which layout its activations get
+// (constrainFeatureInputs).
 //
 // Example on a mesh dp = 2, tp = 3: `q_proj: colwise tp` with weight [576, 576] and bias [576], 9 heads of 64.
 //
@@ -26,6 +25,7 @@
 #include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
+#include "compiler/transforms/place/argument_layouts.h"
 #include "compiler/transforms/place/constrain_values.h"
 #include "compiler/transforms/place/expert_styles.h"
 #include "compiler/transforms/place/feature_dims.h"
@@ -37,7 +37,6 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include <numeric>
 
 namespace meshplan {
 #define GEN_PASS_DEF_PLACESTYLES
@@ -64,17 +63,6 @@ struct Placeable {
 
   int64_t size() const { return cast<RankedTensorType>(parameter.getType()).getDimSize(feature.dim); }
 };
-
-/// What styles have made of a parameter: of one, or of `expert` and `within`, whose texts are joined.
-struct Placement {
-  ShardingAttr sharding;
-  StyleOp style;
-  std::string text;
-};
-
-bool dividesExperts(StyleOp style) {
-  return style.getKind() == StyleKind::expert || style.getKind() == StyleKind::within;
-}
 
 /// Places the styles of one function.
 class StylePlacer {
@@ -116,27 +104,11 @@ private:
   /// heads.
   LogicalResult keepWhole(StyleOp style, BlockArgument parameter);
 
-  LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim, ArrayRef<int64_t> parts);
   LogicalResult divide(StyleOp style, BlockArgument parameter, int64_t dim) {
-    return divide(style, parameter, dim, style.getParts());
+    return layouts.divide(style, parameter, dim, style.getParts());
   }
-
-  /// The division of a dim of a parameter by a statement. The dim, and each of its parts, must have an element for each
-  /// shard.
-  FailureOr<DimShardingAttr> divided(Location statement, BlockArgument parameter, int64_t dim,
-                                     ArrayRef<AxisRefAttr> axes, ArrayRef<int64_t> proportions);
-
-  /// Gives the parameter the layout of the style; an error if another statement gives it a different one.
-  LogicalResult claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding);
-
-  /// Parts of a dim with sizes in these proportions. No parts if none are stated; nullopt if they do not sum to the
-  /// dim.
-  std::optional<SmallVector<DimPart>> partsOf(ArrayRef<int64_t> proportions, int64_t shards, Value value, int64_t dim);
-  AxisList axesOf(StyleOp style);
-
-  /// True the first time: one statement applies to every layer, but is wrong once.
-  bool isFirstReport(Location statement) { return reported.insert(statement).second; }
-  bool isFirstReport(StyleOp style) { return isFirstReport(style.getLoc()); }
+  AxisList axesOf(StyleOp style) const { return meshplan::axesOf(style, mesh); }
+  bool isFirstReport(StyleOp style) { return layouts.isFirstReport(style.getLoc()); }
 
   /// colwise: activations are whole. rowwise: they are divided in the dim that meets the input features of the weight.
   void constrainFeatureInputs(StyledModule &module, const FeatureUse &use);
@@ -144,30 +116,22 @@ private:
   /// The style of the module that owns a parameter and keeps it replicated, or null.
   StyleOp styleOf(BlockArgument parameter);
 
-  /// Sets the sharding of every argument on its type: placed, stated (inputs), or replicated.
-  void writeArguments();
-
-  /// Reads the layouts that the plan states for arguments, in the blocks of the model.
-  LogicalResult readStated();
-  FailureOr<ShardingAttr> statedLayout(BlockArgument argument, ShardingAttr layout);
-
   func::FuncOp function;
   MeshOp mesh;
   DimBlocks blocks;
   FeatureSearch search;
   ExpertStyles expertStyles;
+  ArgumentLayouts layouts;
   llvm::StringMap<llvm::SetVector<BlockArgument>> owned; ///< see ownedBy
   llvm::DenseSet<Attribute> parameterNames;
   llvm::MapVector<StringRef, SmallVector<StyledModule, 1>> modules;
-  llvm::DenseMap<BlockArgument, Placement> placed;
-  llvm::DenseMap<BlockArgument, ShardingAttr> stated;
-  llvm::DenseSet<Location> reported;
 };
 
 } // namespace
 
 StylePlacer::StylePlacer(func::FuncOp function, MeshOp mesh)
-    : function(function), mesh(mesh), blocks(function), search(function), expertStyles(function, search, blocks) {
+    : function(function), mesh(mesh), blocks(function), search(function), expertStyles(function, search, blocks),
+      layouts(function, mesh, blocks) {
   for (BlockArgument argument : function.getArguments()) {
     auto names = argAttr<attr::Names>(function, argument.getArgNumber());
     if (!names || !isWeight(argument))
@@ -183,11 +147,11 @@ StylePlacer::StylePlacer(func::FuncOp function, MeshOp mesh)
 LogicalResult StylePlacer::run(ArrayRef<StyleOp> styles) {
   collect(styles);
   // Stated layouts come first: a style that contradicts one is reported at the style.
-  bool failedAny = failed(readStated());
+  bool failedAny = failed(layouts.readStated());
   for (auto &[path, styled] : modules)
     for (StyledModule &module : styled)
       failedAny |= failed(place(module));
-  writeArguments();
+  layouts.write([&](BlockArgument argument) { return styleOf(argument); });
   return failure(failedAny);
 }
 
@@ -242,7 +206,7 @@ LogicalResult StylePlacer::placeExperts(StyledModule &module) {
     return (isWithin ? reportNoFeaturesInside : reportNoExperts)(module.style, pathOfExperts(function));
   }
   for (const auto &[weight, dim, parts] : divisions)
-    if (failed(divide(module.style, weight, dim, parts)))
+    if (failed(layouts.divide(module.style, weight, dim, parts)))
       return failure();
   return success();
 }
@@ -336,7 +300,7 @@ LogicalResult StylePlacer::keepWhole(StyleOp style, BlockArgument parameter) {
   if (isFirstReport(style))
     warnOfOnlyKeyHead(style, parameter, axesOf(style), mesh);
   int64_t rank = cast<RankedTensorType>(parameter.getType()).getRank();
-  return claim(style, parameter, ShardingAttr::getReplicated(parameter.getContext(), rank));
+  return layouts.claim(style, parameter, ShardingAttr::getReplicated(parameter.getContext(), rank));
 }
 
 /// True if the parameter, or a module inside `path` that owns it, has a style of its own. An example is the projection
@@ -345,77 +309,6 @@ bool StylePlacer::isPlacedInside(BlockArgument parameter, StringRef path) {
   StyleOp style = styleOf(parameter);
   return style && isInside(style.getModule(), path);
 }
-
-LogicalResult StylePlacer::divide(StyleOp style, BlockArgument parameter, int64_t dim, ArrayRef<int64_t> parts) {
-  FailureOr<DimShardingAttr> layout = divided(style.getLoc(), parameter, dim, axesOf(style), parts);
-  if (failed(layout))
-    return failure();
-  int64_t rank = cast<RankedTensorType>(parameter.getType()).getRank();
-  // `expert` and `within` of one module divide different dims.
-  auto found = placed.find(parameter);
-  if (found != placed.end() && dividesExperts(style) && dividesExperts(found->second.style) &&
-      found->second.style.getModule() == style.getModule() && found->second.style.getKind() != style.getKind() &&
-      found->second.sharding.getDims()[dim].getAxes().empty()) {
-    found->second.sharding = found->second.sharding.withDim(dim, *layout);
-    found->second.text = (Twine(found->second.text) + ", " + style.getText()).str();
-    return success();
-  }
-  return claim(style, parameter, ShardingAttr::getReplicated(parameter.getContext(), rank).withDim(dim, *layout));
-}
-
-FailureOr<DimShardingAttr> StylePlacer::divided(Location statement, BlockArgument parameter, int64_t dim,
-                                                ArrayRef<AxisRefAttr> axes, ArrayRef<int64_t> proportions) {
-  int64_t shards = shardCount(axes, mesh), size = cast<RankedTensorType>(parameter.getType()).getDimSize(dim);
-  if (size < shards)
-    return isFirstReport(statement)
-               ? reportSmallDim(mlir::emitError(statement), dimText(dim, parameter), size, axes, mesh)
-               : failure();
-  std::optional<SmallVector<DimPart>> parts = partsOf(proportions, shards, parameter, dim);
-  if (!parts)
-    return isFirstReport(statement) ? reportWrongParts(mlir::emitError(statement), proportions, parameter, dim,
-                                                       blocks.partsOf(parameter, dim))
-                                    : failure();
-  for (const DimPart &part : *parts)
-    if (part.repeat == 1 && part.extent < shards)
-      return isFirstReport(statement) ? reportSmallDim(mlir::emitError(statement),
-                                                       "a part of " + dimText(dim, parameter), part.extent, axes, mesh)
-                                      : failure();
-  return blocks.divide(parameter, dim, axes, mesh, *parts);
-}
-
-LogicalResult StylePlacer::claim(StyleOp style, BlockArgument parameter, ShardingAttr sharding) {
-  if (auto found = stated.find(parameter); found != stated.end() && found->second != sharding)
-    return isFirstReport(style) ? reportTwoPlacements(style, parameter) : failure();
-  auto [position, inserted] = placed.insert({parameter, {sharding, style, style.getText().str()}});
-  const Placement &other = position->second;
-  if (inserted || other.sharding == sharding)
-    return success();
-  return reportTwoStyles(style, sharding, other.style, other.sharding, parameter);
-}
-
-std::optional<SmallVector<DimPart>> StylePlacer::partsOf(ArrayRef<int64_t> proportions, int64_t shards, Value value,
-                                                         int64_t dim) {
-  int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
-  int64_t sum = std::accumulate(proportions.begin(), proportions.end(), int64_t(0));
-  if (sum != 0 && extent % sum != 0)
-    return std::nullopt;
-  // A single part is the whole dim.
-  SmallVector<DimPart> parts;
-  if (proportions.size() == 1)
-    return parts;
-  int64_t start = 0;
-  for (int64_t part : proportions) {
-    int64_t size = part * (extent / sum);
-    // Multi-query attention has one key head in a fused weight. Each rank needs it for its query heads, so it counts
-    // once for each shard: every shard holds all of it.
-    bool isSingleSharedBlock = isOnlyKeyHead(value, dim, start, size);
-    parts.push_back(isSingleSharedBlock ? DimPart(size, size, shards) : DimPart(size));
-    start += size;
-  }
-  return parts;
-}
-
-AxisList StylePlacer::axesOf(StyleOp style) { return dividingAxes(toAxes(style.getAxes()), mesh); }
 
 void StylePlacer::constrainFeatureInputs(StyledModule &module, const FeatureUse &use) {
   bool colwise = module.style.getKind() == StyleKind::colwise;
@@ -426,7 +319,7 @@ void StylePlacer::constrainFeatureInputs(StyledModule &module, const FeatureUse 
       int64_t dim = *activation.inputDim;
       Value value = activation.operand->get();
       AxisList axes = axesOf(module.style);
-      auto parts = partsOf(module.style.getParts(), shardCount(axes, mesh), value, dim);
+      auto parts = layouts.partsOf(module.style.getParts(), shardCount(axes, mesh), value, dim);
       layout = layout.withDim(dim, blocks.divide(value, dim, axes, mesh, parts.value_or(SmallVector<DimPart>())));
     }
     constrainOperand(*activation.operand, layout, module.style);
@@ -447,61 +340,6 @@ StyleOp StylePlacer::styleOf(BlockArgument parameter) {
       return found->second.front().style;
   }
   return nullptr;
-}
-
-void StylePlacer::writeArguments() {
-  for (BlockArgument argument : function.getArguments()) {
-    auto type = cast<RankedTensorType>(argument.getType());
-    auto found = placed.find(argument);
-    auto own = stated.find(argument);
-    // A style that keeps the parameter replicated is not the cause of a layout that another statement gives.
-    StyleOp style = found != placed.end() ? found->second.style : own != stated.end() ? nullptr : styleOf(argument);
-    if (style) {
-      StringRef text = found != placed.end() ? StringRef(found->second.text) : style.getText();
-      setArgAttr<attr::Style>(function, argument.getArgNumber(), StringAttr::get(function.getContext(), text));
-      argument.setLoc(style.getLoc());
-    }
-    if (found != placed.end()) {
-      argument.setType(withSharding(type, found->second.sharding));
-    } else if (own != stated.end()) {
-      argument.setType(withSharding(type, own->second));
-    } else {
-      argument.setType(withSharding(type, ShardingAttr::getReplicated(type.getContext(), type.getRank())));
-    }
-  }
-  // An argument may be returned unchanged.
-  function.setType(FunctionType::get(function.getContext(), function.getBody().getArgumentTypes(),
-                                     function.getBody().front().getTerminator()->getOperandTypes()));
-}
-
-LogicalResult StylePlacer::readStated() {
-  bool failedAny = false;
-  for (BlockArgument argument : function.getArguments())
-    if (auto layout = argAttr<attr::Sharding>(function, argument.getArgNumber())) {
-      FailureOr<ShardingAttr> distributed = statedLayout(argument, layout);
-      failedAny |= failed(distributed);
-      stated[argument] = distributed.value_or(layout);
-    }
-  return failure(failedAny);
-}
-
-FailureOr<ShardingAttr> StylePlacer::statedLayout(BlockArgument argument, ShardingAttr layout) {
-  auto parts = argAttr<attr::Parts>(function, argument.getArgNumber());
-  ShardingAttr distributed = layout;
-  int64_t fused = layout.getRank() - 1; // the dim of the parts
-  while (fused > 0 && layout.getDims()[fused].getAxes().empty())
-    --fused;
-  for (int64_t dim = 0; dim < layout.getRank(); ++dim) {
-    AxisList axes = dividingAxes(layout.getDims()[dim].getAxes(), mesh);
-    FailureOr<DimShardingAttr> division = blocks.divide(argument, dim, axes, mesh);
-    if (isWeight(argument) && !axes.empty())
-      division = divided(argument.getLoc(), argument, dim, axes,
-                         parts && dim == fused ? parts.asArrayRef() : ArrayRef<int64_t>());
-    if (failed(division))
-      return failure();
-    distributed = distributed.withDim(dim, *division);
-  }
-  return distributed;
 }
 
 namespace {

@@ -319,6 +319,52 @@ func.func @converted_parts(%x: tensor<2x3x8xbf16>, %scores: tensor<2x3x2xf32>, %
 
 // -----
 
+// Not parts that are converted twice, which rounds them twice.
+// CHECK-LABEL: func.func @converted_twice
+// CHECK-NOT: meshplan.dispatch
+func.func @converted_twice(%x: tensor<2x3x8xbf16>, %scores: tensor<2x3x2xf32>, %w: tensor<2x8x8xf32>) -> tensor<2x3x8xf32> {
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 1 : i64} in "mlp.gate"
+      : (tensor<2x3x2xf32>) -> (tensor<2x3x1xf32>, tensor<2x3x1xi64>)
+  %gates = plan.call "aten.to.dtype"(%0#0) {self = #base.operand<0>, dtype = bf16} in "mlp"
+      : (tensor<2x3x1xf32>) -> tensor<2x3x1xbf16>
+  %zeros = plan.call "aten.zeros.default"() {size = [2, 3, 8], dtype = f32} in "mlp" : () -> tensor<2x3x8xf32>
+  %is0 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 0 : i64} in "mlp" : (tensor<2x3x1xi64>) -> tensor<2x3x1xi1>
+  %masked0 = plan.call "aten.mul.Tensor"(%gates, %is0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x1xi1>) -> tensor<2x3x1xbf16>
+  %gate0 = plan.call "aten.sum.dim_IntList"(%masked0) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x1xbf16>) -> tensor<2x3x1xbf16>
+  %w0 = plan.call "aten.select.int"(%w) {self = #base.operand<0>, dim = 0 : i64, index = 0 : i64} in "mlp.experts" : (tensor<2x8x8xf32>) -> tensor<8x8xf32>
+  %f0 = plan.call "aten.to.dtype"(%w0) {self = #base.operand<0>, dtype = f16} in "mlp.experts" : (tensor<8x8xf32>) -> tensor<8x8xf16>
+  %t0 = plan.call "aten.t.default"(%f0) {self = #base.operand<0>} in "mlp.experts" : (tensor<8x8xf16>) -> tensor<8x8xf16>
+  %n0 = plan.call "aten.to.dtype"(%t0) {self = #base.operand<0>, dtype = bf16} in "mlp.experts" : (tensor<8x8xf16>) -> tensor<8x8xbf16>
+  // expected-remark @below {{experts of 'mlp.experts.0.w' are computed as the model writes them: 'aten.linear.default' in 'mlp.experts.0.w' computes in a form that is not known for experts}}
+  // expected-note @below {{help: choose experts with topk, and compute on each row alone between the products with their weights}}
+  %y0 = plan.call "aten.linear.default"(%x, %n0) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
+      : (tensor<2x3x8xbf16>, tensor<8x8xbf16>) -> tensor<2x3x8xbf16>
+  %z0 = plan.call "aten.mul.Tensor"(%gate0, %y0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %sum0 = plan.call "aten.add.Tensor"(%zeros, %z0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xbf16>) -> tensor<2x3x8xf32>
+  %is1 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 1 : i64} in "mlp" : (tensor<2x3x1xi64>) -> tensor<2x3x1xi1>
+  %masked1 = plan.call "aten.mul.Tensor"(%gates, %is1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x1xi1>) -> tensor<2x3x1xbf16>
+  %gate1 = plan.call "aten.sum.dim_IntList"(%masked1) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
+      : (tensor<2x3x1xbf16>) -> tensor<2x3x1xbf16>
+  %w1 = plan.call "aten.select.int"(%w) {self = #base.operand<0>, dim = 0 : i64, index = 1 : i64} in "mlp.experts" : (tensor<2x8x8xf32>) -> tensor<8x8xf32>
+  %f1 = plan.call "aten.to.dtype"(%w1) {self = #base.operand<0>, dtype = f16} in "mlp.experts" : (tensor<8x8xf32>) -> tensor<8x8xf16>
+  %t1 = plan.call "aten.t.default"(%f1) {self = #base.operand<0>} in "mlp.experts" : (tensor<8x8xf16>) -> tensor<8x8xf16>
+  %n1 = plan.call "aten.to.dtype"(%t1) {self = #base.operand<0>, dtype = bf16} in "mlp.experts" : (tensor<8x8xf16>) -> tensor<8x8xbf16>
+  %y1 = plan.call "aten.linear.default"(%x, %n1) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1.w"
+      : (tensor<2x3x8xbf16>, tensor<8x8xbf16>) -> tensor<2x3x8xbf16>
+  %z1 = plan.call "aten.mul.Tensor"(%gate1, %y1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x1xbf16>, tensor<2x3x8xbf16>) -> tensor<2x3x8xbf16>
+  %sum1 = plan.call "aten.add.Tensor"(%sum0, %z1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<2x3x8xbf16>) -> tensor<2x3x8xf32>
+  return %sum1 : tensor<2x3x8xf32>
+}
+
+// -----
+
 // Rows that experts add to what they make of them: both read the same rows, which come before the first reader.
 // CHECK-LABEL: func.func @added_rows
 // CHECK: %[[ROWS:.*]] = plan.call "meshplan.dispatch"(%arg0

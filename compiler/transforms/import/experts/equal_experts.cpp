@@ -200,17 +200,19 @@ bool EqualExpertsReader::readChoice() {
   return tokens == chosen->tokens;
 }
 
-/// Replaces values by what they are conversions of, if all of them are conversions of one type.
-static void skipConversions(SmallVectorImpl<Value> &values) {
+/// Replaces values by what they are conversions of, if all of them are conversions of one type. False if they are not.
+static bool skipConversions(SmallVectorImpl<Value> &values) {
   SmallVector<Value> converted;
   for (Value value : values) {
     plan::CallOp conversion = callOf(value);
     if (!conversion || !convertsElements(conversion))
-      return;
+      return false;
     converted.push_back(conversion.getOperand(0));
   }
-  if (llvm::all_equal(llvm::map_range(converted, elementOf)))
-    values.assign(converted.begin(), converted.end());
+  if (!llvm::all_equal(llvm::map_range(converted, elementOf)))
+    return false;
+  values.assign(converted.begin(), converted.end());
+  return true;
 }
 
 /// The same parameter of each expert; empty if they are not parameters of one type.
@@ -236,12 +238,14 @@ bool EqualExpertsReader::readMatrix(ArrayRef<plan::CallOp> calls, unsigned opera
     if (shapeOf(values.back()) != shape || elementOf(values.back()) != element)
       return false;
   }
-  skipConversions(values);
+  // One conversion is made again of the stack. Two may round twice.
+  bool isConverted = skipConversions(values);
   if (llvm::all_of(values, [&](Value value) { return exchangesLastDims(builder, value); })) {
     for (Value &value : values)
       value = value.getDefiningOp()->getOperand(0);
     step.transposed = !step.transposed;
-    skipConversions(values);
+    if (!isConverted)
+      skipConversions(values);
   }
   Value stack = stackOf(builder, values, 0);
   step.with = stack && shapeOf(stack).front() == static_cast<int64_t>(values.size()) ? stack : Value();

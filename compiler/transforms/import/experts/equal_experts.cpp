@@ -238,7 +238,7 @@ bool EqualExpertsReader::readMatrix(ArrayRef<plan::CallOp> calls, unsigned opera
     if (shapeOf(values.back()) != shape || elementOf(values.back()) != element)
       return false;
   }
-  // One conversion is made again of the stack. Two may round twice.
+  // The stack gets one conversion. Two may round twice.
   bool isConverted = skipConversions(values);
   if (llvm::all_of(values, [&](Value value) { return exchangesLastDims(builder, value); })) {
     for (Value &value : values)

@@ -762,6 +762,8 @@ func.func @not_zero(
   %5 = plan.call "aten.linear.default"(%x, %w0)
       {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
       : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  // expected-remark@+2 {{multiplies by gates that are not provably 0 for experts that a token has not chosen}}
+  // expected-note@+1 {{help: make them from the indices of a topk}}
   %6 = plan.call "aten.mul.Tensor"(%4, %5) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
       : (tensor<2x3x1xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
   %7 = plan.call "aten.add.Tensor"(%3, %6) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"

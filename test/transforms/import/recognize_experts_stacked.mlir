@@ -6,19 +6,19 @@
 
 // CHECK-LABEL: func.func @repeated_tokens
 // CHECK-NEXT: %[[CHOICE:.*]]:2 = plan.call "aten.topk.default"
+// CHECK-NEXT: %[[SCORES:.*]] = plan.call "aten.sigmoid.default"(%[[CHOICE]]#0) {{.*}} -> tensor<6x2xf32>
 // CHECK-NEXT: %[[INDICES:.*]] = plan.call "aten.reshape.default"(%[[CHOICE]]#1) {{.*}} -> tensor<2x3x2xi64>
 // CHECK-NEXT: %[[ROUTE:.*]]:2 = plan.call "meshplan.route"(%[[INDICES]]) {experts = 4 : i64
-// CHECK-NEXT: %[[VALUES:.*]] = plan.call "aten.reshape.default"(%[[CHOICE]]#0) {{.*}} -> tensor<2x3x2xf32>
-// CHECK-NEXT: %[[SCORES:.*]] = plan.call "meshplan.dispatch_gates"(%[[VALUES]], %[[ROUTE]]#0)
-// CHECK-NEXT: %[[GATES:.*]] = plan.call "aten.sigmoid.default"(%[[SCORES]]) {{.*}} -> tensor<4x2x3xf32>
 // CHECK-NEXT: %[[ROWS:.*]] = plan.call "meshplan.dispatch"(%arg0, %[[ROUTE]]#0)
+// CHECK-NEXT: %[[VALUES:.*]] = plan.call "aten.reshape.default"(%[[SCORES]]) {{.*}} -> tensor<2x3x2xf32>
+// CHECK-NEXT: %[[GATES:.*]] = plan.call "meshplan.dispatch_gates"(%[[VALUES]], %[[ROUTE]]#0)
 // CHECK-NEXT: %[[COLUMN:.*]] = plan.call "aten.unsqueeze.default"(%[[GATES]]) {dim = -1 : i64
 // CHECK-NEXT: %[[WEIGHTED:.*]] = plan.call "aten.mul.Tensor"(%[[ROWS]], %[[COLUMN]])
 // CHECK-NEXT: %[[UP:.*]] = plan.call "meshplan.grouped_linear"(%[[WEIGHTED]], %arg2, %[[ROUTE]]#1)
 // CHECK-SAME: transposed = true{{.*}} (tensor<4x2x3x8xf32>, tensor<4x8x10xf32>, tensor<4x2x3xi64>) -> tensor<4x2x3x10xf32>
 // CHECK-NEXT: %[[ACT:.*]] = plan.call "aten.silu.default"(%[[UP]])
-// CHECK-NEXT: %[[WEIGHT:.*]] = plan.call "aten.transpose.int"(%arg3)
-// CHECK-NEXT: %[[DOWN:.*]] = plan.call "meshplan.grouped_linear"(%[[ACT]], %[[WEIGHT]], %[[ROUTE]]#1)
+// CHECK-NEXT: %[[DOWN:.*]] = plan.call "meshplan.grouped_linear"(%[[ACT]], %arg3, %[[ROUTE]]#1)
+// CHECK-SAME: transposed = false
 // CHECK-NEXT: %[[OUT:.*]] = plan.call "meshplan.combine"(%[[DOWN]], %[[ROUTE]]#0)
 // CHECK-SAME: size = [2, 3, 8], slots = 2 : i64
 // CHECK-NEXT: return %[[OUT]]

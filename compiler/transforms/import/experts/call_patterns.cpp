@@ -37,6 +37,11 @@ bool meshplan::convertsElements(plan::CallOp call) {
          llvm::is_contained({"aten.to.dtype", "aten.to.dtype_layout", "aten._to_copy.default"}, call.getTarget());
 }
 
+bool meshplan::isExactIn(Type from, Type to) {
+  auto narrow = dyn_cast<FloatType>(from), wide = dyn_cast<FloatType>(to);
+  return narrow && wide && (narrow == wide || (narrow.getWidth() < wide.getWidth() && wide.getWidth() >= 32));
+}
+
 Value meshplan::beforeConversions(Value value) {
   plan::CallOp call = callOf(value);
   while (call && convertsElements(call) &&

@@ -25,6 +25,9 @@ bool isAlong(plan::CallOp call, int64_t dim);
 /// True for a conversion of its only operand to another type of elements.
 bool convertsElements(plan::CallOp call);
 
+/// True if every number of `from` is also one of `to`. The product of a mask and a value has the wider of both types.
+bool isExactIn(mlir::Type from, mlir::Type to);
+
 /// The value before conversions. A float that becomes an integer is rounded, so that it ends them.
 mlir::Value beforeConversions(mlir::Value value);
 

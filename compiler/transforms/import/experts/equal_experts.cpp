@@ -42,8 +42,8 @@ struct GatedResult {
 
 class EqualExpertsReader {
 public:
-  EqualExpertsReader(IndexFunctions &functions, plan::CallOp sum)
-      : functions(functions), builder(functions.builder), sum(sum) {}
+  EqualExpertsReader(SparseGatesReader &gates, plan::CallOp sum)
+      : gates(gates), functions(gates.functions), builder(functions.builder), sum(sum) {}
 
   std::optional<RoutedRegion> read();
 
@@ -69,6 +69,7 @@ private:
     return rankOf(value) == lead + 1 && shapeOf(value).drop_back() == ArrayRef<int64_t>(leadShape);
   }
 
+  SparseGatesReader &gates;
   IndexFunctions &functions;
   ExprBuilder &builder;
   plan::CallOp sum;
@@ -102,7 +103,7 @@ bool EqualExpertsReader::readGated(Value value) {
     if (rankOf(result) < 2 || rankOf(gate) != rankOf(result) || shapeOf(gate).back() != 1 ||
         shapeOf(gate).drop_back() != shapeOf(result).drop_back() || shapeOf(result) != shapeOf(value))
       continue;
-    std::optional<ExpertGate> read = readExpertGate(functions, gate);
+    std::optional<ExpertGate> read = readExpertGate(gates, gate);
     if (!read)
       continue;
     gated.push_back({call, result, gate, *read});
@@ -151,20 +152,20 @@ bool EqualExpertsReader::readStacked() {
       elementOf(sum.getResult(0)) != elementOf(self))
     return false;
   for (unsigned side : {0, 1}) {
-    Value stacked = product.getOperand(side), gates = product.getOperand(1 - side);
+    Value stacked = product.getOperand(side), factor = product.getOperand(1 - side);
     plan::CallOp stack = callOf(stacked, "aten.stack.default");
     int64_t rank = rankOf(stacked);
     if (!stack || rank < 3 || !stacked.hasOneUse() || shapeOf(stacked) != shapeOf(self) ||
         countedDim(CallView::of(stack).getInt("dim", 0), rank) != rank - 2 || !isAlong(sum, rank - 2) ||
-        rankOf(gates) != rank || shapeOf(gates).back() != 1 ||
+        rankOf(factor) != rank || shapeOf(factor).back() != 1 ||
         stack.getNumOperands() != CallView::of(stack).getOperands("tensors").size())
       continue;
-    std::optional<ExpertGate> read = readExpertGates(functions, gates);
+    std::optional<ExpertGate> read = readExpertGates(gates, factor);
     if (!read)
       continue;
     for (auto [expert, result] : llvm::enumerate(stack.getOperands())) {
       read->expert = expert;
-      gated.push_back({product, result, gates, *read});
+      gated.push_back({product, result, factor, *read});
     }
     calls.insert(stack);
     stackedResults = stacked;
@@ -420,14 +421,14 @@ std::optional<RoutedRegion> EqualExpertsReader::read() {
     refuse(first.product, "reads results of experts in a form that is not known");
     return region;
   }
-  Value values = first.read.values, gates = findPairValues(functions, values, region.chosen);
+  Value values = first.read.values, pairs = findPairValues(functions, values, region.chosen);
   if (stackedResults) {
     // From here on, the experts are a dim of the program after those of the tokens.
     ++lead;
     region.steps.push_back({RoutedStep::same, first.product, stackedResults, first.result, {}});
     region.rows[stackedResults] = plainRows();
   }
-  region.steps.push_back({RoutedStep::dispatchGates, first.product, first.gate, gates ? gates : values, {}});
+  region.steps.push_back({RoutedStep::dispatchGates, first.product, first.gate, pairs ? pairs : values, {}});
   region.rows[first.gate] = {{}, lead, -1};
   region.steps.push_back({RoutedStep::compute, first.product, {}, {}, {}});
   Value weighted = first.product.getResult(0);
@@ -437,6 +438,6 @@ std::optional<RoutedRegion> EqualExpertsReader::read() {
   return region;
 }
 
-std::optional<RoutedRegion> meshplan::readEqualExperts(IndexFunctions &functions, plan::CallOp sum) {
-  return EqualExpertsReader(functions, sum).read();
+std::optional<RoutedRegion> meshplan::readEqualExperts(SparseGatesReader &gates, plan::CallOp sum) {
+  return EqualExpertsReader(gates, sum).read();
 }

@@ -3,8 +3,7 @@
 // Models write the gate of expert e in two ways, from the indices and the values of a topk, both [*tokens, slots]:
 //
 //   sum(values * (indices == e), -1)                  a mask for each expert; also with where
-//   scatter(zeros [*tokens, experts], indices, values)[.., e]
-//   sum(one_hot(indices) * values, slots)[.., e]      the gates of all experts, of which one is taken
+//   the gates of all experts [.., e], which are 0 but at the indices (sparse_gates.h)
 
 #include "compiler/transforms/import/experts/expert_gates.h"
 #include "compiler/transforms/import/experts/call_patterns.h"
@@ -13,12 +12,6 @@
 using namespace mlir;
 using namespace meshplan;
 using namespace meshplan::indexing;
-
-/// True if every number of `from` is also one of `to`. The product of a mask and a value has the wider of both types.
-static bool isExactIn(Type from, Type to) {
-  auto narrow = dyn_cast<FloatType>(from), wide = dyn_cast<FloatType>(to);
-  return narrow && wide && (narrow == wide || (narrow.getWidth() < wide.getWidth() && wide.getWidth() >= 32));
-}
 
 /// `indices == e`, of which the gate has no values yet.
 static std::optional<ExpertGate> readMask(Value mask) {
@@ -59,45 +52,21 @@ static std::optional<ExpertGate> readMaskedValues(IndexFunctions &functions, Val
 }
 
 /// The gates of all experts, [*tokens, experts].
-static std::optional<ExpertGate> readAllGates(IndexFunctions &functions, Value gates) {
-  int64_t rank = rankOf(gates);
-  ExpertGate found;
-  if (plan::CallOp call = callOf(gates, "aten.scatter.src")) {
-    CallView view = CallView::of(call);
-    found = {tensorArgument(call, view, "index"), tensorArgument(call, view, "src")};
-    if (!isAlong(call, rank - 1) || !isZero(functions, tensorArgument(call, view, "self")))
-      return std::nullopt;
-  } else if (plan::CallOp sum = callOf(gates, "aten.sum.dim_IntList")) {
-    CallView view = CallView::of(sum);
-    plan::CallOp product = callOf(tensorArgument(sum, view, "self"), "aten.mul.Tensor");
-    if (!product || !isAlong(sum, rank - 1) || view.getBool("keepdim", false) || product.getNumOperands() != 2 ||
-        rankOf(product.getResult(0)) != rank + 1)
-      return std::nullopt;
-    Value mask = product.getOperand(0), values = product.getOperand(1);
-    if (!callOf(beforeConversions(mask), "aten.one_hot.default"))
-      std::swap(mask, values);
-    plan::CallOp hot = callOf(beforeConversions(mask), "aten.one_hot.default");
-    auto wide = values.getDefiningOp<plan::CallOp>();
-    if (!hot || hot.getNumOperands() != 1 || !wide || !keepsOrder(wide) || rankOf(values) != rank + 1 ||
-        shapeOf(values).back() != 1)
-      return std::nullopt;
-    found = {hot.getOperand(0), wide.getOperand(0)};
-  }
-  if (!found.indices || !found.values || rank < 1 || shapeOf(found.indices) != shapeOf(found.values) ||
-      rankOf(found.indices) != rank || !isExactIn(elementOf(found.values), elementOf(gates)) ||
-      shapeOf(found.indices).drop_back() != shapeOf(gates).drop_back())
+static std::optional<ExpertGate> readAllGates(SparseGatesReader &reader, Value gates) {
+  std::optional<SparseGates> sparse = reader.read(gates);
+  if (!sparse || !sparse->values || sparse->fill != 0)
     return std::nullopt;
-  return found;
+  return ExpertGate{sparse->indices, sparse->values};
 }
 
-std::optional<ExpertGate> meshplan::readExpertGates(IndexFunctions &functions, Value gates) {
+std::optional<ExpertGate> meshplan::readExpertGates(SparseGatesReader &reader, Value gates) {
   auto call = gates.getDefiningOp<plan::CallOp>();
   bool isColumn =
       call && keepsOrder(call) && rankOf(call.getOperand(0)) + 1 == rankOf(gates) && shapeOf(gates).back() == 1;
-  return readAllGates(functions, isColumn ? call.getOperand(0) : gates);
+  return readAllGates(reader, isColumn ? call.getOperand(0) : gates);
 }
 
-std::optional<ExpertGate> meshplan::readExpertGate(IndexFunctions &functions, Value gate) {
+std::optional<ExpertGate> meshplan::readExpertGate(SparseGatesReader &reader, Value gate) {
   auto call = gate.getDefiningOp<plan::CallOp>();
   // Dims of size 1 for the features.
   while (call && keepsOrder(call) && rankOf(call.getOperand(0)) + 1 == rankOf(gate) && shapeOf(gate).back() == 1) {
@@ -105,13 +74,71 @@ std::optional<ExpertGate> meshplan::readExpertGate(IndexFunctions &functions, Va
     call = gate.getDefiningOp<plan::CallOp>();
   }
   int64_t rank = call && call.getNumOperands() == 1 ? rankOf(call.getOperand(0)) : 0;
-  if (std::optional<Pick> pick = rank > 0 ? pickOf(functions.builder, gate, rank - 1) : std::nullopt) {
-    std::optional<ExpertGate> all = readAllGates(functions, pick->tensor);
+  if (std::optional<Pick> pick = rank > 0 ? pickOf(reader.functions.builder, gate, rank - 1) : std::nullopt) {
+    std::optional<ExpertGate> all = readAllGates(reader, pick->tensor);
     if (all)
       all->expert = pick->index;
     return all;
   }
   bool isSum = rank > 0 && call.getTarget() == "aten.sum.dim_IntList" && isAlong(call, rank - 1) &&
                elementOf(gate) == elementOf(call.getOperand(0));
-  return isSum ? readMaskedValues(functions, call.getOperand(0)) : std::nullopt;
+  return isSum ? readMaskedValues(reader.functions, call.getOperand(0)) : std::nullopt;
+}
+
+/// True if the gates of all experts are computed from a sort of their scores, by calls that keep the experts last.
+static bool dependOnChoice(Value gates) {
+  constexpr size_t most = 64;
+  int64_t experts = shapeOf(gates).back();
+  SmallVector<Value> values{gates};
+  llvm::SmallDenseSet<Value> seen{gates};
+  for (size_t next = 0; next < values.size() && values.size() < most; ++next) {
+    auto call = values[next].getDefiningOp<plan::CallOp>();
+    if (!call)
+      continue;
+    if (llvm::is_contained({"aten.topk.default", "aten.sort.default", "aten.kthvalue.default"}, call.getTarget()) &&
+        shapeOf(call.getOperand(0)).back() == experts)
+      return true;
+    // What makes the scores does not belong to the choice, and routed gates are those of recognized experts.
+    bool isEnd =
+        call.getTarget().starts_with("meshplan.") ||
+        llvm::is_contained({"aten.linear.default", "aten.mm.default", "aten.addmm.default", "aten.matmul.default"},
+                           call.getTarget());
+    if (!isEnd)
+      for (Value operand : call.getOperands())
+        if (rankOf(operand) > 1 && seen.insert(operand).second)
+          values.push_back(operand);
+  }
+  return false;
+}
+
+/// The gates of all experts of which `gate` is one, or that it is but for dims of size 1; or null.
+static Value allGatesOf(ExprBuilder &builder, Value gate) {
+  auto call = gate.getDefiningOp<plan::CallOp>();
+  while (call && call.getNumOperands() == 1 && shapeOf(gate).back() == 1 && keepsOrder(call)) {
+    gate = call.getOperand(0);
+    call = gate.getDefiningOp<plan::CallOp>();
+  }
+  for (int64_t dim : {rankOf(gate) - 1, rankOf(gate)})
+    if (std::optional<Pick> pick = call && dim >= 0 ? pickOf(builder, gate, dim) : std::nullopt;
+        pick && rankOf(pick->tensor) == dim + 1)
+      return pick->tensor;
+  return gate;
+}
+
+bool meshplan::hasUnknownGates(SparseGatesReader &reader, plan::CallOp product) {
+  Value gates;
+  if (std::optional<PairEinsum> pair = pairEinsumOf(product)) {
+    // te,ted->td
+    bool isSum = pair->left.size() + 1 == pair->right.size() && pair->result.size() == pair->left.size() &&
+                 !StringRef(pair->result).contains(pair->left.back());
+    gates = isSum ? pair->leftValue : Value();
+  } else if (product.getTarget() == "aten.mul.Tensor" && product.getNumOperands() == 2) {
+    for (unsigned side : {0, 1}) {
+      Value gate = product.getOperand(side), rows = product.getOperand(1 - side);
+      if (rankOf(gate) > 1 && rankOf(gate) == rankOf(rows) && shapeOf(gate).back() == 1 && shapeOf(rows).back() > 1)
+        gates = allGatesOf(reader.functions.builder, gate);
+    }
+  }
+  return gates && rankOf(gates) > 1 && shapeOf(gates).back() > 1 && isa<FloatType>(elementOf(gates)) &&
+         dependOnChoice(gates) && !readExpertGates(reader, gates);
 }

@@ -8,7 +8,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_EXPERT_GATES_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_EXPERT_GATES_H
 
-#include "compiler/transforms/import/index_functions/index_functions.h"
+#include "compiler/transforms/import/experts/sparse_gates.h"
 
 namespace meshplan {
 
@@ -20,11 +20,15 @@ struct ExpertGate {
 };
 
 /// The gate that `gate` [*token dims], or with further dims of size 1, provably is.
-std::optional<ExpertGate> readExpertGate(IndexFunctions &functions, mlir::Value gate);
+std::optional<ExpertGate> readExpertGate(SparseGatesReader &reader, mlir::Value gate);
 
 /// The same for the gates of all experts, [*token dims, experts] or with a further dim of size 1; `expert` means
 /// nothing.
-std::optional<ExpertGate> readExpertGates(IndexFunctions &functions, mlir::Value gates);
+std::optional<ExpertGate> readExpertGates(SparseGatesReader &reader, mlir::Value gates);
+
+/// True for a product of what experts make, or a sum of such products, with gates that depend on the largest scores
+/// of all experts, but are not provably 0 for the others.
+bool hasUnknownGates(SparseGatesReader &reader, plan::CallOp product);
 
 } // namespace meshplan
 

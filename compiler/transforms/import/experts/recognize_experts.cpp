@@ -9,6 +9,7 @@
 #include "compiler/transforms/import/experts/capacity/capacity_experts.h"
 #include "compiler/transforms/import/experts/capacity/capacity_products.h"
 #include "compiler/transforms/import/experts/equal_experts.h"
+#include "compiler/transforms/import/experts/expert_gates.h"
 #include "compiler/transforms/import/experts/routed_calls.h"
 #include "compiler/transforms/import/experts/routed_region.h"
 #include "compiler/transforms/import/experts/stacked_experts.h"
@@ -36,12 +37,12 @@ static SmallVector<Value> possibleIds(plan::CallOp call) {
       call.getOperands(), [](Value operand) { return rankOf(operand) == 1 && isa<IntegerType>(elementOf(operand)); }));
 }
 
-static void explain(Operation *obstacle, std::optional<StringRef> module, const Twine &why) {
+static void explain(Operation *obstacle, std::optional<StringRef> module, const Twine &why,
+                    StringRef help = "choose experts with topk, and compute on each row alone between the products "
+                                     "with their weights") {
   auto remark = obstacle->emitRemark() << "experts of " << moduleText(module.value_or(""))
                                        << " are computed as the model writes them: " << why;
-  remark.attachNote()
-      << "help: choose experts with topk, and compute on each row alone between the products with their "
-         "weights";
+  remark.attachNote() << "help: " << help;
 }
 
 static void explain(const RoutedRegion &region) {
@@ -64,6 +65,18 @@ static bool replace(const std::optional<RoutedRegion> &region) {
   return true;
 }
 
+/// The same for an einsum of gates and what experts make.
+static bool replaceEinsum(SparseGatesReader &gates, plan::CallOp einsum) {
+  plan::CallOp sum = spellOutExpertSum(gates, einsum);
+  if (!sum)
+    return false;
+  einsum.getResult(0).replaceAllUsesWith(sum.getResult(0));
+  if (replace(readStackedExperts(gates, sum)))
+    return true;
+  sum.getResult(0).replaceAllUsesWith(einsum.getResult(0));
+  return false;
+}
+
 namespace {
 
 struct RecognizeExpertsPass : meshplan::impl::RecognizeExpertsBase<RecognizeExpertsPass> {
@@ -77,6 +90,7 @@ private:
     // What nothing reads would otherwise count as a reader.
     eraseUnread(block);
     IndexFunctions functions;
+    SparseGatesReader gates(functions);
     llvm::DenseSet<Value> seen;
     bool isAnyBuilt = false;
     for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>())) {
@@ -84,24 +98,41 @@ private:
         if (seen.insert(ids).second)
           isAnyBuilt |= replace(readRoutedRegion(functions, ids));
       if (call.getTarget() == "aten.add.Tensor" || call.getTarget() == "aten.sum.dim_IntList")
-        isAnyBuilt |= replace(readEqualExperts(functions, call));
+        isAnyBuilt |= replace(readEqualExperts(gates, call));
       if (call.getTarget() == "aten.sum.dim_IntList")
-        isAnyBuilt |= replace(readStackedExperts(functions, call));
+        isAnyBuilt |= replace(readStackedExperts(gates, call));
       if (call.getTarget() == "aten.einsum.default")
-        isAnyBuilt |= replace(readCapacityExperts(functions, call));
+        isAnyBuilt |= replace(readCapacityExperts(functions, call)) || replaceEinsum(gates, call);
     }
+    // Values of gates may have been computed for nothing.
+    eraseUnread(block);
     if (isAnyBuilt) {
-      eraseUnread(block);
       // Rows that the sum over slots needed until now are tokens with dims again.
       unmergeRowRegions(block);
       eraseUnread(block);
     }
+    explainRemaining(block);
+  }
+
+  static void explainRemaining(Block &block) {
+    IndexFunctions functions;
+    SparseGatesReader gates(functions);
     llvm::StringSet<> explained; // modules
-    for (auto call : block.getOps<plan::CallOp>())
-      if (StringRef module = call.getModule().value_or(""); takesCapacity(call) && explained.insert(module).second)
+    for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>())) {
+      StringRef module = call.getModule().value_or("");
+      if (takesCapacity(call) && explained.insert(module).second)
         explain(call, module,
                 operatorText(call.getTarget(), call.getModule()) +
                     " takes tokens by their position among those of an expert, up to a capacity");
+      if (hasUnknownGates(gates, call) && explained.insert(module).second)
+        explain(
+            call, module,
+            operatorText(call.getTarget(), call.getModule()) +
+                " multiplies by gates that are not provably 0 for experts that a token has not chosen",
+            "make them from the indices of a topk, as by 'torch.zeros_like(scores).scatter(-1, indices, values)'; a "
+            "threshold also chooses experts with equal scores");
+    }
+    eraseUnread(block);
   }
 };
 

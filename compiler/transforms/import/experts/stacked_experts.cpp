@@ -1,8 +1,9 @@
 //===- stacked_experts.cpp - stacked experts that see all tokens ----------===//
 //
-// Experts with stacked weights may compute a copy of the tokens for each expert, [experts, tokens, features], which is
-// multiplied by gates first. A gate is 0 where the token has not chosen the expert, and so is all that is computed from
-// that row without an addend. The sum over the experts then needs only rows of chosen experts.
+// Experts with stacked weights may compute all tokens, with the experts as a dim of their own: [experts, *tokens,
+// features], or [*tokens, experts, features]. Gates multiply what the experts read or what they make. A gate is 0 where
+// the token has not chosen the expert, and so is all that is computed from zeros without an addend. If zeros are summed
+// there over the experts, only rows of chosen experts are needed.
 //
 // Example, read backwards from the sum, with 8 experts, 64 tokens and 2 slots
 //
@@ -13,13 +14,17 @@
 //   mul                [8, 64, 32]   compute; 0 where the gate is
 //     cat x 8 times                  dispatch of x [64, 32]
 //     gates            [8, 64, 1]    sigmoid(scatter(full -inf [64, 8], indices, values)) transposed:
-//                                    dispatch of the values, compute
+//                                    dispatch of sigmoid(values)
+//
+// An einsum over the experts, `te,ted->td`, is such a sum of products with gates.
 
 #include "compiler/transforms/import/experts/stacked_experts.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/experts/call_patterns.h"
+#include "compiler/transforms/import/experts/expert_gates.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
+#include "dialect/plan/call_builder.h"
 #include "llvm/ADT/StringSwitch.h"
-#include <limits>
 
 using namespace mlir;
 using namespace meshplan;
@@ -30,41 +35,39 @@ namespace {
 /// What is known of rows where the token has not chosen the expert.
 enum class Elsewhere { anything, zero };
 
+/// Where rows have their experts: [experts, *tokens, features], [*tokens, experts, features] or
+/// [experts * tokens, features].
+enum class Place { first, last, merged };
+
 class StackedExpertsReader {
 public:
-  StackedExpertsReader(IndexFunctions &functions, plan::CallOp sum)
-      : functions(functions), builder(functions.builder), sum(sum) {}
+  StackedExpertsReader(SparseGatesReader &gates, plan::CallOp sum)
+      : gates(gates), functions(gates.functions), builder(functions.builder), sum(sum) {}
 
   std::optional<RoutedRegion> read();
 
 private:
-  std::optional<Elsewhere> readRows(Value value);
-  std::optional<Elsewhere> readCall(plan::CallOp call, const CallView &view);
-  std::optional<Elsewhere> readProduct(plan::CallOp call, const CallView &view);
-  std::optional<Elsewhere> readView(plan::CallOp call);
-  std::optional<Elsewhere> readCompute(plan::CallOp call, const CallView &view);
-  bool readGatedTokens(plan::CallOp call);
-  Value readTokens(Value value);
-  bool readGates(plan::CallOp reader, Value value);
-  bool readGateFunction(Value gates);
+  std::optional<Elsewhere> readOperand(Value value, Place place, plan::CallOp reader);
+  std::optional<Elsewhere> readRows(Value value, Place place);
+  std::optional<Elsewhere> readCall(plan::CallOp call, const CallView &view, Place place);
+  std::optional<Elsewhere> readProduct(plan::CallOp call, Value rows, Value weight, bool isTransposed, Place place);
+  std::optional<Elsewhere> readMatmul(plan::CallOp call, const CallView &view, Place place);
+  std::optional<Elsewhere> readEinsum(plan::CallOp call, Place place);
+  std::optional<Elsewhere> readView(plan::CallOp call, Place place);
+  std::optional<Elsewhere> readBias(plan::CallOp call, const CallView &view, Place place);
+  std::optional<Elsewhere> readCompute(plan::CallOp call, const CallView &view, Place place);
+  bool isDispatched(Value value, plan::CallOp reader);
+  void dispatch(Value value, Value tokenRows, plan::CallOp reader);
+  Value readTokens(Value value, Place place);
+  bool readGates(plan::CallOp reader, Value value, Place place);
   bool isReadOnlyHere() const;
 
-  /// The number of dims of `value` [experts, tokens, features] or [experts * tokens, features] in front of the
-  /// features; 0 for anything else.
-  unsigned leadOf(Value value) const {
-    ArrayRef<int64_t> shape = shapeOf(value);
-    if (shape.size() == 3 && shape[0] == experts && shape[1] == tokens)
-      return 2;
-    return shape.size() == 2 && shape[0] == experts * tokens ? 1 : 0;
-  }
-  /// The indices of the leading dims for an expert and a token.
-  Indices leadIndices(Value value) const {
-    if (leadOf(value) == 2)
-      return {expert, token};
-    return {builder.add(builder.multiply(expert, tokens), token)};
-  }
+  /// The number of dims of `value` in front of the features if its experts have this place; 0 if they do not.
+  unsigned leadOf(Value value, Place place) const;
+  Indices leadIndices(Value value, Place place) const;
   void define(Value value, RoutedRows rows) { region.rows[value] = rows; }
 
+  SparseGatesReader &gates;
   IndexFunctions &functions;
   ExprBuilder &builder;
   plan::CallOp sum;
@@ -78,58 +81,203 @@ private:
 
 } // namespace
 
-std::optional<Elsewhere> StackedExpertsReader::readRows(Value value) {
+unsigned StackedExpertsReader::leadOf(Value value, Place place) const {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  if (place == Place::merged)
+    return shape.size() == 2 && shape[0] == experts * tokens ? 1 : 0;
+  if (shape.size() < 3)
+    return 0;
+  ArrayRef<int64_t> lead = shape.drop_back();
+  bool isFirst = place == Place::first;
+  int64_t others = llvm::product_of(isFirst ? lead.drop_front() : lead.drop_back());
+  return (isFirst ? lead.front() : lead.back()) == experts && others == tokens ? lead.size() : 0;
+}
+
+/// The indices of the leading dims for an expert and a token. A dim of experts of size 1 is the same for all of them.
+Indices StackedExpertsReader::leadIndices(Value value, Place place) const {
+  if (place == Place::merged)
+    return {builder.add(builder.multiply(expert, tokens), token)};
+  ArrayRef<int64_t> lead = shapeOf(value).drop_back();
+  bool isFirst = place == Place::first;
+  ArrayRef<int64_t> others = isFirst ? lead.drop_front() : lead.drop_back();
+  if (llvm::product_of(others) != tokens)
+    return {};
+  Indices indices = digitsOf(builder, token, tokens, others);
+  indices.insert(isFirst ? indices.begin() : indices.end(),
+                 lead[isFirst ? 0 : lead.size() - 1] == 1 ? builder.integer(0) : expert);
+  return indices;
+}
+
+std::optional<Elsewhere> StackedExpertsReader::readRows(Value value, Place place) {
   auto found = known.find(value);
   if (found != known.end())
     return found->second;
   auto call = value.getDefiningOp<plan::CallOp>();
-  if (!call || leadOf(value) == 0 || --budget < 0)
+  unsigned lead = leadOf(value, place);
+  if (!call || lead == 0 || --budget < 0 ||
+      llvm::any_of(call.getResults(), [&](Value result) { return leadOf(result, place) != lead; }))
     return std::nullopt;
-  std::optional<Elsewhere> elsewhere = readCall(call, CallView::of(call));
-  if (!elsewhere)
+  std::optional<Elsewhere> elsewhere = readCall(call, CallView::of(call), place);
+  if (!elsewhere) {
+    // Calls are read from the last one on: what one reads has been refused first.
+    if (!region.obstacle) {
+      region.obstacle = call;
+      region.why =
+          operatorText(call.getTarget(), call.getModule()) + " computes in a form that is not known for experts";
+    }
     return std::nullopt;
+  }
   calls.insert(call);
   for (Value result : call.getResults()) {
     known[result] = *elsewhere;
-    define(result, {{}, leadOf(result)});
+    define(result, {{}, lead});
   }
   return elsewhere;
 }
 
-std::optional<Elsewhere> StackedExpertsReader::readCall(plan::CallOp call, const CallView &view) {
-  for (Value result : call.getResults())
-    if (leadOf(result) != leadOf(call.getResult(0)))
-      return std::nullopt;
+std::optional<Elsewhere> StackedExpertsReader::readCall(plan::CallOp call, const CallView &view, Place place) {
   if (view.target == "aten.bmm.default" || view.target == "aten.matmul.default")
-    return readProduct(call, view);
+    return readMatmul(call, view, place);
+  if (view.target == "aten.einsum.default")
+    return readEinsum(call, place);
   if (keepsOrder(call))
-    return readView(call);
-  if (view.target == "aten.mul.Tensor" && call.getNumOperands() == 2 && readGatedTokens(call))
-    return Elsewhere::zero;
-  return readCompute(call, view);
+    return readView(call, place);
+  if (view.target == "aten.add.Tensor" && call.getNumOperands() == 2)
+    if (std::optional<Elsewhere> biased = readBias(call, view, place))
+      return biased;
+  return readCompute(call, view, place);
 }
 
-std::optional<Elsewhere> StackedExpertsReader::readProduct(plan::CallOp call, const CallView &view) {
-  Value rows = tensorArgument(call, view, "self"), result = call.getResult(0);
-  Value weight = tensorArgument(call, view, view.get("mat2") ? "mat2" : "other");
-  if (!rows || !weight || leadOf(rows) != 2 || leadOf(result) != 2 || elementOf(rows) != elementOf(result) ||
-      elementOf(weight) != elementOf(result) ||
-      shapeOf(weight) != ArrayRef({experts, shapeOf(rows).back(), shapeOf(result).back()}))
+/// What a call reads as rows: gates, tokens that are the same for all experts, or what experts compute.
+std::optional<Elsewhere> StackedExpertsReader::readOperand(Value value, Place place, plan::CallOp reader) {
+  if (rankOf(value) < 2)
     return std::nullopt;
-  std::optional<Elsewhere> elsewhere = readRows(rows);
+  if (shapeOf(value).back() == 1 && readGates(reader, value, place))
+    return Elsewhere::zero;
+  if (Value tokenRows = readTokens(value, place)) {
+    dispatch(value, tokenRows, reader);
+    return Elsewhere::anything;
+  }
+  return readRows(value, place);
+}
+
+/// True if a step makes `value` from what no expert computes, then before `reader`.
+bool StackedExpertsReader::isDispatched(Value value, plan::CallOp reader) {
+  auto isMaker = [&](const RoutedStep &step) {
+    return step.made == value && (step.kind == RoutedStep::dispatch || step.kind == RoutedStep::dispatchGates);
+  };
+  auto *step = llvm::find_if(region.steps, isMaker);
+  if (step == region.steps.end())
+    return false;
+  // Calls are read from the last one on: an earlier reader needs the rows earlier.
+  if (reader->isBeforeInBlock(step->place))
+    step->place = reader;
+  return true;
+}
+
+/// Gives `value` the rows of tokens.
+void StackedExpertsReader::dispatch(Value value, Value tokenRows, plan::CallOp reader) {
+  if (isDispatched(value, reader))
+    return;
+  region.steps.push_back({RoutedStep::dispatch, reader, value, tokenRows, {}});
+  define(value, {{}, static_cast<unsigned>(rankOf(value) - 1)});
+}
+
+std::optional<Elsewhere> StackedExpertsReader::readProduct(plan::CallOp call, Value rows, Value weight,
+                                                           bool isTransposed, Place place) {
+  Value result = call.getResult(0);
+  int64_t in = shapeOf(rows).back(), out = shapeOf(result).back();
+  if (exchangesLastDims(builder, weight)) {
+    weight = weight.getDefiningOp()->getOperand(0);
+    isTransposed = !isTransposed;
+  }
+  if (elementOf(rows) != elementOf(result) || elementOf(weight) != elementOf(result) ||
+      shapeOf(weight) != (isTransposed ? ArrayRef({experts, in, out}) : ArrayRef({experts, out, in})))
+    return std::nullopt;
+  region.multiplies = true;
+  std::optional<Elsewhere> elsewhere = readOperand(rows, place, call);
   if (elsewhere)
-    region.steps.push_back({RoutedStep::product, call, result, rows, weight, /*transposed=*/true});
+    region.steps.push_back({RoutedStep::product, call, result, rows, weight, isTransposed});
   return elsewhere;
 }
 
-std::optional<Elsewhere> StackedExpertsReader::readView(plan::CallOp call) {
-  Value self = call.getOperand(0), result = call.getResult(0);
-  if (leadOf(self) == 0 || shapeOf(self).back() != shapeOf(result).back())
+std::optional<Elsewhere> StackedExpertsReader::readMatmul(plan::CallOp call, const CallView &view, Place place) {
+  Value rows = tensorArgument(call, view, "self");
+  Value weight = tensorArgument(call, view, view.get("mat2") ? "mat2" : "other");
+  if (!rows || !weight || place != Place::first || rankOf(rows) != 3 || rankOf(call.getResult(0)) != 3)
     return std::nullopt;
-  std::optional<Elsewhere> elsewhere = readRows(self);
+  return readProduct(call, rows, weight, /*isTransposed=*/true, place);
+}
+
+/// `td,edf->tef`, `tef,efd->ted` and the like: the features of rows are last.
+std::optional<Elsewhere> StackedExpertsReader::readEinsum(plan::CallOp call, Place place) {
+  std::optional<PairEinsum> pair = pairEinsumOf(call);
+  if (!pair || place == Place::merged || pair->result.size() < 3)
+    return std::nullopt;
+  char feature = pair->result.back(), expertDim = place == Place::first ? pair->result.front() : pair->result.end()[-2];
+  if (!StringRef(pair->right).contains(feature)) {
+    std::swap(pair->left, pair->right);
+    std::swap(pair->leftValue, pair->rightValue);
+  }
+  StringRef rows = pair->left, weight = pair->right, result = pair->result;
+  if (rows.size() < 2 || weight.size() != 3 || weight.front() != expertDim)
+    return std::nullopt;
+  char contracted = rows.back();
+  std::string tokenDims = result.drop_back().str();
+  std::erase(tokenDims, expertDim);
+  // Rows are those of all experts, or of tokens.
+  bool isTokens = rows.drop_back() == tokenDims;
+  bool isTransposed = weight[1] == contracted && weight[2] == feature;
+  if ((!isTokens && rows.drop_back() != result.drop_back()) ||
+      (!isTransposed && (weight[1] != feature || weight[2] != contracted)) || result.contains(contracted))
+    return std::nullopt;
+  if (!isTokens)
+    return readProduct(call, pair->leftValue, pair->rightValue, isTransposed, place);
+  Value tokenRows = findTokenRows(functions, pair->leftValue);
+  if (!tokenRows || typeOf(pair->leftValue).getNumElements() != tokens * shapeOf(pair->leftValue).back() ||
+      elementOf(pair->leftValue) != elementOf(call.getResult(0)) ||
+      elementOf(pair->rightValue) != elementOf(call.getResult(0)) || shapeOf(pair->rightValue)[0] != experts)
+    return std::nullopt;
+  region.multiplies = true;
+  dispatch(pair->leftValue, tokenRows, call);
+  region.steps.push_back(
+      {RoutedStep::product, call, call.getResult(0), pair->leftValue, pair->rightValue, isTransposed});
+  return Elsewhere::anything;
+}
+
+std::optional<Elsewhere> StackedExpertsReader::readView(plan::CallOp call, Place place) {
+  Value self = call.getOperand(0), result = call.getResult(0);
+  if (rankOf(self) < 2 || shapeOf(self).back() != shapeOf(result).back())
+    return std::nullopt;
+  Place other = place == Place::first ? Place::merged : place == Place::merged ? Place::first : place;
+  std::optional<Elsewhere> elsewhere = readRows(self, leadOf(self, place) != 0 ? place : other);
   if (elsewhere)
     region.steps.push_back({RoutedStep::same, call, result, self, {}});
   return elsewhere;
+}
+
+/// Rows plus a vector for each expert.
+std::optional<Elsewhere> StackedExpertsReader::readBias(plan::CallOp call, const CallView &view, Place place) {
+  Value result = call.getResult(0);
+  if (place == Place::merged || view.getFloat("alpha", 1) != 1)
+    return std::nullopt;
+  SmallVector<int64_t> broadcast(rankOf(result), 1);
+  broadcast[place == Place::first ? 0 : rankOf(result) - 2] = experts;
+  broadcast.back() = shapeOf(result).back();
+  auto vectors = RankedTensorType::get({experts, broadcast.back()}, elementOf(result));
+  for (unsigned side : {0, 1}) {
+    Value rows = call.getOperand(side), bias = call.getOperand(1 - side);
+    // Dims of size 1 in front may be left out.
+    if (rows.getType() != result.getType() || rankOf(bias) < 2 ||
+        shapeOf(bias) != ArrayRef(broadcast).take_back(rankOf(bias)))
+      continue;
+    Value each = beforeViews(bias, vectors);
+    if (!each || !readOperand(rows, place, call))
+      continue;
+    region.steps.push_back({RoutedStep::bias, call, result, rows, each});
+    return Elsewhere::anything;
+  }
+  return std::nullopt;
 }
 
 /// True for functions of one number that are 0 at 0.
@@ -142,24 +290,23 @@ static bool keepsZero(StringRef target) {
 }
 
 /// An operator on each row alone.
-std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, const CallView &view) {
-  unsigned lead = leadOf(call.getResult(0));
-  if (!computesEachRow(view, lead))
+std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, const CallView &view, Place place) {
+  if (!computesEachRow(view, leadOf(call.getResult(0), place)))
     return std::nullopt;
-  bool isAnyZero = false, areAllZero = true;
+  bool isAnyZero = false, areAllZero = true, areKnown = true;
   for (Value operand : call.getOperands()) {
     if (isSameForRows(operand)) {
       areAllZero = false;
       continue;
     }
-    if (leadOf(operand) != lead)
-      return std::nullopt;
-    std::optional<Elsewhere> elsewhere = readRows(operand);
-    if (!elsewhere)
-      return std::nullopt;
-    isAnyZero |= *elsewhere == Elsewhere::zero;
-    areAllZero &= *elsewhere == Elsewhere::zero;
+    std::optional<Elsewhere> elsewhere = readOperand(operand, place, call);
+    // Gates may come last. Without them, there is nothing to be explained.
+    areKnown &= elsewhere.has_value();
+    isAnyZero |= elsewhere == Elsewhere::zero;
+    areAllZero &= elsewhere == Elsewhere::zero;
   }
+  if (!areKnown)
+    return std::nullopt;
   region.steps.push_back({RoutedStep::compute, call, {}, {}, {}});
   bool isZero = view.target == "aten.mul.Tensor"                                 ? isAnyZero
                 : takesParts(view.target) || keepsZero(view.target)              ? areAllZero
@@ -168,30 +315,14 @@ std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, co
   return isZero ? Elsewhere::zero : Elsewhere::anything;
 }
 
-/// Tokens, repeated for each expert, times the gates of all experts.
-bool StackedExpertsReader::readGatedTokens(plan::CallOp call) {
-  for (unsigned side : {0, 1}) {
-    Value rows = call.getOperand(side), gates = call.getOperand(1 - side);
-    unsigned lead = leadOf(call.getResult(0));
-    if (leadOf(rows) != lead || leadOf(gates) != lead || shapeOf(gates).back() != 1)
-      continue;
-    Value tensor = readTokens(rows);
-    if (!tensor || !readGates(call, gates))
-      continue;
-    region.steps.push_back({RoutedStep::dispatch, call, rows, tensor, {}});
-    define(rows, {{}, lead});
-    region.steps.push_back({RoutedStep::compute, call, {}, {}, {}});
-    return true;
-  }
-  return false;
-}
-
 /// The tensor [*token dims, features] that `value` repeats for each expert, or null.
-Value StackedExpertsReader::readTokens(Value value) {
+Value StackedExpertsReader::readTokens(Value value, Place place) {
   if (!isa<FloatType>(elementOf(value)))
     return {};
   Expr feature = builder.coordinate(2, shapeOf(value).back());
-  std::optional<MovedRead> at = MovedRead{value, leadIndices(value)};
+  std::optional<MovedRead> at = MovedRead{value, leadIndices(value, place)};
+  if (at->indices.empty())
+    return {};
   at->indices.push_back(feature);
   while (at && !llvm::is_contained(at->indices, nullptr)) {
     if (Value tensor = findTokenTensor(functions, {*at, token, tokens, {feature}, {shapeOf(value).back()}}))
@@ -213,8 +344,10 @@ Value StackedExpertsReader::readTokens(Value value) {
 }
 
 /// Gates that are moved from [*token dims, experts].
-bool StackedExpertsReader::readGates(plan::CallOp reader, Value value) {
-  std::optional<MovedRead> at = MovedRead{value, leadIndices(value)};
+bool StackedExpertsReader::readGates(plan::CallOp reader, Value value, Place place) {
+  std::optional<MovedRead> at = MovedRead{value, leadIndices(value, place)};
+  if (leadOf(value, place) == 0)
+    return false;
   at->indices.push_back(builder.integer(0));
   for (; at && !llvm::is_contained(at->indices, nullptr); at = readThroughMovement(builder, at->operand, at->indices)) {
     ArrayRef<int64_t> shape = shapeOf(at->operand);
@@ -222,90 +355,102 @@ bool StackedExpertsReader::readGates(plan::CallOp reader, Value value) {
         typeOf(at->operand).getNumElements() != experts * tokens ||
         ArrayRef(at->indices).drop_back() != ArrayRef(digitsOf(builder, token, tokens, shape.drop_back())))
       continue;
-    if (!readGateFunction(at->operand))
+    std::optional<ExpertGate> all = readExpertGates(gates, at->operand);
+    std::optional<ChosenExperts> chosen = all ? findChosenExperts(functions, all->indices) : std::nullopt;
+    if (!chosen || chosen->experts != experts || chosen->tokens != tokens ||
+        (region.chosen.indices && region.chosen.indices != chosen->indices))
       continue;
-    region.steps.push_back({RoutedStep::same, reader, value, at->operand, {}});
-    define(value, {{}, leadOf(value), -1});
+    region.chosen = *chosen;
+    if (isDispatched(value, reader))
+      return true;
+    Value pairs = findPairValues(functions, all->values, *chosen);
+    region.steps.push_back({RoutedStep::dispatchGates, reader, value, pairs ? pairs : all->values, {}});
+    define(value, {{}, leadOf(value, place), -1});
     return true;
   }
   return false;
 }
 
-/// f(scatter(full c, indices, values)), with f(c) = 0.
-bool StackedExpertsReader::readGateFunction(Value gates) {
-  SmallVector<plan::CallOp> chain; // the last call first
-  Value value = gates;
-  auto call = value.getDefiningOp<plan::CallOp>();
-  while (call && call.getNumOperands() == 1 &&
-         llvm::is_contained({"aten.to.dtype", "aten.sigmoid.default", "aten.exp.default", "aten.relu.default"},
-                            call.getTarget())) {
-    chain.push_back(call);
-    value = call.getOperand(0);
-    call = value.getDefiningOp<plan::CallOp>();
-  }
-  if (!call || call.getTarget() != "aten.scatter.src")
-    return false;
-  CallView view = CallView::of(call);
-  Value self = tensorArgument(call, view, "self"), indices = tensorArgument(call, view, "index"),
-        values = tensorArgument(call, view, "src");
-  int64_t rank = rankOf(value);
-  Expr filled = self ? functions.of(self) : nullptr;
-  if (!filled || filled->kind != ExprKind::Number || !indices || !values || shapeOf(indices) != shapeOf(values) ||
-      elementOf(values) != elementOf(value) || rankOf(indices) != rank ||
-      shapeOf(indices).drop_back() != shapeOf(value).drop_back() || countedDim(view.getInt("dim", 0), rank) != rank - 1)
-    return false;
-  double number = filled->number;
-  for (plan::CallOp function : llvm::reverse(chain)) {
-    bool isLowest = number == -std::numeric_limits<double>::infinity();
-    if (function.getTarget() == "aten.relu.default")
-      number = std::max(number, 0.0);
-    else if (function.getTarget() != "aten.to.dtype" && isLowest)
-      number = 0;
-    else if (function.getTarget() != "aten.to.dtype" || (number != 0 && !isLowest) ||
-             !isa<FloatType>(elementOf(function.getResult(0))))
-      return false;
-  }
-  std::optional<ChosenExperts> chosen = findChosenExperts(functions, indices);
-  if (number != 0 || !chosen || chosen->experts != experts || chosen->tokens != tokens ||
-      (region.chosen.indices && region.chosen.indices != chosen->indices))
-    return false;
-  region.chosen = *chosen;
-  Value tensor = findPairValues(functions, values, *chosen);
-  region.steps.push_back({RoutedStep::dispatchGates, call, value, tensor ? tensor : values, {}});
-  define(value, {{}, static_cast<unsigned>(rank)});
-  for (plan::CallOp function : llvm::reverse(chain)) {
-    region.steps.push_back({RoutedStep::compute, function, {}, {}, {}});
-    define(function.getResult(0), {{}, static_cast<unsigned>(rank)});
-  }
-  return true;
-}
-
-/// True if no other call reads rows.
+/// True if no other call reads rows, but for calls that are not read themselves.
 bool StackedExpertsReader::isReadOnlyHere() const {
   return llvm::all_of(known, [&](const auto &rows) {
-    return llvm::all_of(Value(rows.first).getUsers(), [&](Operation *user) { return calls.contains(user); });
+    return llvm::all_of(Value(rows.first).getUsers(),
+                        [&](Operation *user) { return calls.contains(user) || isOpTriviallyDead(user); });
   });
 }
 
 std::optional<RoutedRegion> StackedExpertsReader::read() {
   CallView view = CallView::of(sum);
   Value self = tensorArgument(sum, view, "self"), result = sum.getResult(0);
-  if (!self || rankOf(self) != 3 || !isAlong(sum, 0) || view.getBool("keepdim", false) ||
-      shapeOf(result) != shapeOf(self).drop_front() || typeOf(self).getNumElements() == 0)
+  int64_t rank = self ? rankOf(self) : 0;
+  if (rank < 3 || view.getBool("keepdim", false) || typeOf(self).getNumElements() == 0 ||
+      elementOf(result) != elementOf(self))
     return std::nullopt;
-  experts = shapeOf(self)[0];
-  tokens = shapeOf(self)[1];
+  bool isFirst = isAlong(sum, 0);
+  if (!isFirst && !isAlong(sum, rank - 2))
+    return std::nullopt;
+  experts = shapeOf(self)[isFirst ? 0 : rank - 2];
+  tokens = llvm::product_of(shapeOf(result).drop_back());
   expert = builder.coordinate(0, experts);
   token = builder.coordinate(1, tokens);
   calls.insert(sum);
-  if (experts < 2 || readRows(self) != Elsewhere::zero || !isReadOnlyHere())
+  std::optional<Elsewhere> elsewhere =
+      experts < 2 ? std::nullopt : readRows(self, isFirst ? Place::first : Place::last);
+  if (!region.chosen.indices)
     return std::nullopt;
-  region.multiplies = true;
+  if (elsewhere != Elsewhere::zero || !isReadOnlyHere()) {
+    if (!region.obstacle) {
+      region.obstacle = sum;
+      region.why = elsewhere == Elsewhere::zero ? "what one expert makes is also read elsewhere"
+                                                : "what they make for tokens that have not chosen them is not 0";
+    }
+    return region;
+  }
   region.steps.push_back({RoutedStep::combine, sum, result, self, {}});
   region.setTokenDims();
   return region;
 }
 
-std::optional<RoutedRegion> meshplan::readStackedExperts(IndexFunctions &functions, plan::CallOp sum) {
-  return StackedExpertsReader(functions, sum).read();
+std::optional<RoutedRegion> meshplan::readStackedExperts(SparseGatesReader &gates, plan::CallOp sum) {
+  return StackedExpertsReader(gates, sum).read();
+}
+
+plan::CallOp meshplan::spellOutExpertSum(SparseGatesReader &gates, plan::CallOp einsum) {
+  std::optional<PairEinsum> pair = pairEinsumOf(einsum);
+  if (!pair)
+    return {};
+  if (pair->left.size() > pair->right.size()) {
+    std::swap(pair->left, pair->right);
+    std::swap(pair->leftValue, pair->rightValue);
+  }
+  // The gates have the dims of the rows but the features, experts last.
+  StringRef left = pair->left, right = pair->right;
+  if (left.size() < 2 || right.size() != left.size() + 1 || left.drop_back().str() + right.back() != pair->result ||
+      elementOf(pair->leftValue) != elementOf(pair->rightValue) || !readExpertGates(gates, pair->leftValue))
+    return {};
+  Type type = elementOf(einsum.getResult(0));
+  bool isFirst = right.front() == left.back() && right.drop_front().drop_back() == left.drop_back();
+  if (!isFirst && right.drop_back() != left)
+    return {};
+  Value factor = pair->leftValue;
+  SmallVector<int64_t> shape(shapeOf(factor));
+  if (isFirst) {
+    SmallVector<int64_t> order{static_cast<int64_t>(shape.size()) - 1};
+    llvm::append_range(order, llvm::seq<int64_t>(0, shape.size() - 1));
+    std::rotate(shape.begin(), shape.end() - 1, shape.end());
+    factor =
+        CallBuilder("aten.permute.default", einsum).tensor("self", factor).integers("dims", order).build(shape, type);
+  }
+  shape.push_back(1);
+  factor = CallBuilder("aten.unsqueeze.default", einsum).tensor("self", factor).integer("dim", -1).build(shape, type);
+  Value product = CallBuilder("aten.mul.Tensor", einsum)
+                      .tensor("self", pair->rightValue)
+                      .tensor("other", factor)
+                      .build(shapeOf(pair->rightValue), type);
+  Value total = CallBuilder("aten.sum.dim_IntList", einsum)
+                    .tensor("self", product)
+                    .integers("dim", {isFirst ? 0 : static_cast<int64_t>(left.size()) - 1})
+                    .flag("keepdim", false)
+                    .build(shapeOf(einsum.getResult(0)), type);
+  return total.getDefiningOp<plan::CallOp>();
 }

@@ -4,12 +4,17 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_STACKED_EXPERTS_H
 
 #include "compiler/transforms/import/experts/routed_region.h"
+#include "compiler/transforms/import/experts/sparse_gates.h"
 
 namespace meshplan {
 
 /// The region that ends in `sum`, if it adds the results of experts with stacked weights over all tokens, which are 0
 /// for tokens that have not chosen the expert; nullopt if it does not. Changes nothing.
-std::optional<RoutedRegion> readStackedExperts(IndexFunctions &functions, plan::CallOp sum);
+std::optional<RoutedRegion> readStackedExperts(SparseGatesReader &gates, plan::CallOp sum);
+
+/// An einsum `te,ted->td` or `te,etd->td`, of gates and what experts make, as a sum of products before it, which
+/// nothing reads yet. Null for anything else.
+plan::CallOp spellOutExpertSum(SparseGatesReader &gates, plan::CallOp einsum);
 
 } // namespace meshplan
 

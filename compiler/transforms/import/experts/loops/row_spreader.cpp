@@ -68,6 +68,7 @@ private:
 
   Block &block;
   IndexFunctions functions;
+  SparseGatesReader gates{functions};
   llvm::DenseMap<Value, RowNumber> numbers;
   llvm::DenseMap<Value, TokenRows> spread;
   llvm::DenseMap<Value, Value> flat;   ///< ids as [tokens, slots]
@@ -152,7 +153,7 @@ bool RowSpreader::readRowsOf(plan::CallOp call, Value self, int64_t dim, Value i
   const ExpertChoice &choice = number->choice;
   // One number for each token.
   bool isColumn = rankOf(self) == 1 || (rankOf(self) == 2 && shapeOf(self)[1] == 1);
-  std::optional<ExpertGate> gate = isColumn ? readExpertGate(functions, self) : std::nullopt;
+  std::optional<ExpertGate> gate = isColumn ? readExpertGate(gates, self) : std::nullopt;
   if (isColumn && !gate && choice.slots == 1 && isa<FloatType>(elementOf(self))) {
     spreadGates(call, reshaped(self, {choice.tokens, 1}, call), choice);
     return true;

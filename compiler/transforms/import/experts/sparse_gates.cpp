@@ -1,0 +1,283 @@
+//===- sparse_gates.cpp - tensors that matter at chosen experts -----------===//
+//
+// A tensor is read from the call that makes it. Scatters and sums of one-hot vectors are where sparse tensors begin;
+// an operator on elements keeps the property if what it makes of the fill is one number again. Its values are then
+// computed by the same operator, on what its operands have at the indices:
+//
+//   g = p / s             p sparse with fill 0, s [tokens, 1]         values: those of p, divided by s
+//   g = where(m, p, c)    m a mask, c a number                        values: p at the indices
+//   g = softmax(p)        p sparse with fill -inf, whose exp is 0     values: softmax over the slots
+
+#include "compiler/transforms/import/experts/sparse_gates.h"
+#include "compiler/transforms/import/experts/call_patterns.h"
+#include "compiler/transforms/import/experts/chosen_experts.h"
+#include "compiler/transforms/import/index_functions/call_reader.h"
+#include "dialect/plan/call_builder.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+using namespace mlir;
+using namespace meshplan;
+using namespace meshplan::indexing;
+
+static constexpr double lowest = -std::numeric_limits<double>::infinity();
+
+/// The number that all elements of a tensor are.
+static std::optional<double> numberOf(IndexFunctions &functions, Value tensor) {
+  Expr element = tensor ? functions.of(tensor) : nullptr;
+  if (element && element->kind == ExprKind::Number)
+    return element->number;
+  return element && element->isConstant() ? std::optional<double>(element->value) : std::nullopt;
+}
+
+/// The call with other operands, and a result [*tokens, slots].
+static Value withOperands(plan::CallOp call, ArrayRef<Value> operands, Value indices) {
+  auto own = cast<plan::CallOp>(OpBuilder(call).clone(*call));
+  own->setOperands(operands);
+  Value result = own.getResult(0);
+  result.setType(RankedTensorType::get(shapeOf(indices), elementOf(result)));
+  return result;
+}
+
+std::optional<SparseGates> SparseGatesReader::read(Value tensor) {
+  auto found = known.find(tensor);
+  if (found != known.end())
+    return found->second;
+  std::optional<SparseGates> gates = tensor ? compute(tensor) : std::nullopt;
+  known[tensor] = gates;
+  return gates;
+}
+
+std::optional<SparseGates> SparseGatesReader::compute(Value tensor) {
+  plan::CallOp call = callOf(tensor);
+  if (!call || call.getNumResults() != 1 || rankOf(tensor) < 2)
+    return std::nullopt;
+  if (keepsOrder(call)) {
+    Value self = call.getOperand(0);
+    return rankOf(self) > 1 && shapeOf(self).back() == shapeOf(tensor).back() ? read(self) : std::nullopt;
+  }
+  CallView view = CallView::of(call);
+  using Reader = std::optional<SparseGates> (SparseGatesReader::*)(plan::CallOp, const CallView &);
+  auto reader = llvm::StringSwitch<Reader>(view.target)
+                    .Cases({"aten.scatter.src", "aten.scatter.value"}, &SparseGatesReader::readScatter)
+                    .Case("aten.sum.dim_IntList", &SparseGatesReader::readOneHot)
+                    .Cases({"aten.where.self", "aten.where.ScalarOther", "aten.where.ScalarSelf",
+                            "aten.masked_fill.Scalar", "aten.masked_fill.Tensor"},
+                           &SparseGatesReader::readSelection)
+                    .Cases({"aten.mul.Tensor", "aten.div.Tensor", "aten.mul.Scalar", "aten.div.Scalar"},
+                           &SparseGatesReader::readProduct)
+                    .Cases({"aten.softmax.int", "aten._softmax.default"}, &SparseGatesReader::readSoftmax)
+                    .Default(&SparseGatesReader::readFunction);
+  return (this->*reader)(call, view);
+}
+
+/// True if the numbers of each token are those of different experts.
+bool SparseGatesReader::differ(Value indices, int64_t experts) {
+  std::optional<ChosenExperts> chosen = findChosenExperts(functions, indices);
+  return chosen && chosen->experts == experts && shapeOf(indices).back() == chosen->slots;
+}
+
+/// What a tensor [*tokens, experts] has at the indices, or one that broadcasts to it along the experts; or null.
+Value SparseGatesReader::atChosen(Value tensor, Value indices, plan::CallOp place) {
+  if (!tensor || rankOf(tensor) != rankOf(indices) || shapeOf(tensor).drop_back() != shapeOf(indices).drop_back())
+    return {};
+  if (shapeOf(tensor).back() == 1)
+    return tensor;
+  if (std::optional<SparseGates> sparse = read(tensor); sparse && sparse->indices == indices && sparse->values)
+    return sparse->values;
+  plan::CallOp maxima = callOf(indices, "aten.topk.default");
+  if (maxima && maxima.getOperand(0) == tensor)
+    return maxima.getResult(0);
+  return CallBuilder("aten.gather.default", place)
+      .tensor("self", tensor)
+      .integer("dim", -1)
+      .tensor("index", indices)
+      .build(shapeOf(indices), elementOf(tensor));
+}
+
+/// Values, or one, that are written over a constant.
+std::optional<SparseGates> SparseGatesReader::readScatter(plan::CallOp call, const CallView &view) {
+  Value result = call.getResult(0), indices = tensorArgument(call, view, "index"),
+        values = tensorArgument(call, view, "src");
+  std::optional<double> fill = numberOf(functions, tensorArgument(call, view, "self"));
+  if (!fill || !indices || rankOf(indices) != rankOf(result) ||
+      shapeOf(indices).drop_back() != shapeOf(result).drop_back() ||
+      countedDim(view.getInt("dim", 0), rankOf(result)) != rankOf(result) - 1 ||
+      !differ(indices, shapeOf(result).back()))
+    return std::nullopt;
+  if (!values)
+    return SparseGates{indices, {}, view.getFloat("value", 0), *fill};
+  if (shapeOf(values) != shapeOf(indices))
+    return std::nullopt;
+  if (std::optional<double> number = numberOf(functions, values))
+    return SparseGates{indices, {}, *number, *fill};
+  return SparseGates{indices, values, 0, *fill};
+}
+
+/// One-hot vectors of all slots, possibly times a value for each slot, summed over the slots.
+std::optional<SparseGates> SparseGatesReader::readOneHot(plan::CallOp call, const CallView &view) {
+  Value result = call.getResult(0), vectors = tensorArgument(call, view, "self"), values;
+  int64_t rank = rankOf(result);
+  if (!isAlong(call, rank - 1) || view.getBool("keepdim", false) || rankOf(vectors) != rank + 1)
+    return std::nullopt;
+  if (plan::CallOp product = callOf(vectors, "aten.mul.Tensor"); product && product.getNumOperands() == 2) {
+    values = product.getOperand(1);
+    vectors = product.getOperand(0);
+    if (!callOf(beforeConversions(vectors), "aten.one_hot.default"))
+      std::swap(vectors, values);
+    auto wide = values.getDefiningOp<plan::CallOp>();
+    if (!wide || !keepsOrder(wide) || rankOf(values) != rank + 1 || shapeOf(values).back() != 1)
+      return std::nullopt;
+    values = wide.getOperand(0);
+  }
+  plan::CallOp hot = callOf(beforeConversions(vectors), "aten.one_hot.default");
+  Value indices = hot && hot.getNumOperands() == 1 ? hot.getOperand(0) : Value();
+  if (!indices || rankOf(indices) != rank || shapeOf(indices).drop_back() != shapeOf(result).drop_back() ||
+      (values && (shapeOf(values) != shapeOf(indices) || !isExactIn(elementOf(values), elementOf(result)))) ||
+      !differ(indices, shapeOf(result).back()))
+    return std::nullopt;
+  return SparseGates{indices, values, 1, 0};
+}
+
+namespace {
+
+/// One side of a selection: a tensor, or a number that is the same everywhere.
+struct Side {
+  Value tensor;
+  std::optional<double> number;
+};
+
+/// Elements of `chosen` where `mask` is true, of `other` elsewhere.
+struct Selection {
+  Value mask;
+  Side chosen, other;
+};
+
+} // namespace
+
+static Selection selectionOf(IndexFunctions &functions, plan::CallOp call, const CallView &view) {
+  auto side = [&](StringRef name) {
+    Value tensor = tensorArgument(call, view, name);
+    return tensor                                                    ? Side{tensor, numberOf(functions, tensor)}
+           : isa_and_present<FloatAttr, IntegerAttr>(view.get(name)) ? Side{{}, view.getFloat(name, 0)}
+                                                                     : Side();
+  };
+  if (view.target.starts_with("aten.where"))
+    return {tensorArgument(call, view, "condition"), side("self"), side("other")};
+  return {tensorArgument(call, view, "mask"), side("value"), side("self")};
+}
+
+/// `where` and `masked_fill` by a mask of chosen experts: one side is a number, the other one anything.
+std::optional<SparseGates> SparseGatesReader::readSelection(plan::CallOp call, const CallView &view) {
+  Selection selection = selectionOf(functions, call, view);
+  std::optional<SparseGates> mask = read(selection.mask);
+  if (!mask || mask->values || mask->number == mask->fill || shapeOf(selection.mask) != shapeOf(call.getResult(0)))
+    return std::nullopt;
+  auto [chosen, other] =
+      mask->number != 0 ? std::tie(selection.chosen, selection.other) : std::tie(selection.other, selection.chosen);
+  if (!other.number)
+    return std::nullopt;
+  if (chosen.number)
+    return SparseGates{mask->indices, {}, *chosen.number, *other.number};
+  Value values = atChosen(chosen.tensor, mask->indices, call);
+  if (!values || shapeOf(values) != shapeOf(mask->indices) || elementOf(values) != elementOf(call.getResult(0)))
+    return std::nullopt;
+  return SparseGates{mask->indices, values, 0, *other.number};
+}
+
+/// Zeros stay zeros in a product, and in a quotient above the line.
+std::optional<SparseGates> SparseGatesReader::readProduct(plan::CallOp call, const CallView &view) {
+  Value result = call.getResult(0);
+  bool isQuotient = view.target.starts_with("aten.div");
+  if (view.get("rounding_mode") || !isa<FloatType>(elementOf(result)))
+    return std::nullopt;
+  for (auto [side, operand] : llvm::enumerate(call.getOperands())) {
+    std::optional<SparseGates> sparse = isQuotient && side > 0 ? std::nullopt : read(operand);
+    if (!sparse || sparse->fill != 0 || shapeOf(operand) != shapeOf(result))
+      continue;
+    if (call.getNumOperands() == 1)
+      return sparse->values ? std::optional(SparseGates{sparse->indices,
+                                                        withOperands(call, {sparse->values}, sparse->indices), 0, 0})
+                            : std::nullopt;
+    Value other = atChosen(call.getOperand(1 - side), sparse->indices, call);
+    if (!other || (!sparse->values && (sparse->number != 1 || isQuotient)))
+      continue;
+    SmallVector<Value> operands{sparse->values, other};
+    if (side == 1)
+      std::swap(operands[0], operands[1]);
+    if (sparse->values)
+      return SparseGates{sparse->indices, withOperands(call, operands, sparse->indices), 0, 0};
+    // A mask times a tensor.
+    if (elementOf(other) == elementOf(result) && shapeOf(other) == shapeOf(sparse->indices))
+      return SparseGates{sparse->indices, other, 0, 0};
+  }
+  return std::nullopt;
+}
+
+/// A softmax over all experts is one over the chosen ones where the exponentials of all others are 0.
+std::optional<SparseGates> SparseGatesReader::readSoftmax(plan::CallOp call, const CallView &view) {
+  Value self = tensorArgument(call, view, "self");
+  std::optional<SparseGates> sparse = read(self);
+  if (!sparse || !sparse->values || sparse->fill != lowest ||
+      countedDim(view.getInt("dim", 0), rankOf(self)) != rankOf(self) - 1)
+    return std::nullopt;
+  return SparseGates{sparse->indices, withOperands(call, {sparse->values}, sparse->indices), 0, 0};
+}
+
+/// What a function of one number makes of it; nullopt for one that is not known.
+static std::optional<double> apply(StringRef target, double argument, Type result) {
+  if (target == "aten.to.dtype") {
+    // Other numbers may be rounded.
+    bool isExact = argument == 0 || argument == 1 || (std::isinf(argument) && isa<FloatType>(result));
+    return result.isInteger(1) ? std::optional<double>(argument != 0)
+           : isExact           ? std::optional(argument)
+                               : std::nullopt;
+  }
+  if (target == "aten.logical_not.default" || (target == "aten.bitwise_not.default" && result.isInteger(1)))
+    return argument == 0;
+  if (target == "aten.sigmoid.default" || target == "aten.exp.default")
+    return argument == lowest ? std::optional<double>(0) : std::nullopt;
+  if (target == "aten.relu.default")
+    return std::max(argument, 0.0);
+  if (target == "aten.clone.default")
+    return argument;
+  return std::nullopt;
+}
+
+/// What a comparison with a number makes of one.
+static std::optional<double> compare(const CallView &view, double left) {
+  double right = view.getFloat("other", std::nan(""));
+  return llvm::StringSwitch<std::optional<double>>(std::isnan(right) ? "" : view.target)
+      .Case("aten.eq.Scalar", left == right)
+      .Case("aten.ne.Scalar", left != right)
+      .Case("aten.gt.Scalar", left > right)
+      .Case("aten.ge.Scalar", left >= right)
+      .Case("aten.lt.Scalar", left < right)
+      .Case("aten.le.Scalar", left <= right)
+      .Default(std::nullopt);
+}
+
+/// A function of each element. Its argument may have values or be a mask.
+std::optional<SparseGates> SparseGatesReader::readFunction(plan::CallOp call, const CallView &view) {
+  if (call.getNumOperands() != 1)
+    return std::nullopt;
+  Type type = elementOf(call.getResult(0));
+  auto image = [&](double argument) {
+    std::optional<double> compared = compare(view, argument);
+    return compared ? compared : apply(view.target, argument, type);
+  };
+  // Most calls are other operators, whose operands need not be read.
+  if (!image(0) && !image(lowest))
+    return std::nullopt;
+  Value self = call.getOperand(0);
+  std::optional<SparseGates> sparse = shapeOf(self) == shapeOf(call.getResult(0)) ? read(self) : std::nullopt;
+  std::optional<double> fill = sparse ? image(sparse->fill) : std::nullopt;
+  if (!fill)
+    return std::nullopt;
+  if (sparse->values)
+    return SparseGates{sparse->indices, withOperands(call, {sparse->values}, sparse->indices), 0, *fill};
+  std::optional<double> number = image(sparse->number);
+  return number ? std::optional(SparseGates{sparse->indices, {}, *number, *fill}) : std::nullopt;
+}

@@ -199,6 +199,7 @@ MODELS: dict[str, list[str]] = {
     "regions": ["regions"],
     "rows": ["rows"],
     "shared": ["shared"],
+    "sparse_mixtures": ["sparse_mixtures"],
     "statistics": ["statistics"],
     "statistics_evaluated": ["statistics_evaluated"],
     "stopped": ["stopped"],

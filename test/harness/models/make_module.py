@@ -25,6 +25,7 @@ from harness.models.mixture_modules import (
     LoopMixtures,
     Mixtures,
     OneToken,
+    SparseMixtures,
 )
 from harness.models.operator_modules import ClassLosses, Losses, Operators, Summed
 from harness.models.parameter_functions import OpaqueFunctions, ParameterFunctions
@@ -378,6 +379,7 @@ MODULES = {
     "regions": Regions,
     "rows": Rows,
     "shared": Shared,
+    "sparse_mixtures": SparseMixtures,
     "statistics": Statistics,
     "statistics_evaluated": EvaluatedStatistics,
     "stopped": Stopped,

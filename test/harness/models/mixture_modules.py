@@ -72,6 +72,37 @@ class Copied(Stacked):
         return rows.view(-1, self.slots, hidden.shape[-1]).sum(1).view(hidden.shape)
 
 
+class Hidden(Masked):
+    """Gates are a softmax over the scores of all experts, of which those of others are hidden. Rows before the router."""
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        tokens = hidden.flatten(0, 1)
+        scores, chosen = self.router(tokens).topk(SLOTS, dim=-1)
+        hiding = scores.new_full((len(tokens), len(self.experts)), float("-inf"))
+        gates = hiding.scatter(-1, chosen, scores).softmax(-1)
+        rows = torch.zeros_like(tokens)
+        for number, expert in enumerate(self.experts):
+            rows = rows + gates[:, number : number + 1] * expert(tokens)
+        return rows.view(hidden.shape)
+
+
+class Renormalised(Stacked):
+    """Scores of all experts times a mask, divided by their sum, and products with the weights of all experts at once."""
+
+    def __init__(self, width: int, inner: int, count: int) -> None:
+        super().__init__(width, inner, count)
+        self.shift = nn.Parameter(torch.randn(count, width) / 5)
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        scores = self.router(hidden).softmax(-1)
+        mask = nn.functional.one_hot(scores.topk(SLOTS, dim=-1)[1], len(self.up)).sum(-2).to(scores.dtype)
+        gates = scores * mask
+        gates = gates / gates.sum(-1, keepdim=True)
+        inner = torch.einsum("btd,efd->btef", hidden, self.up).relu()
+        rows = torch.einsum("btef,edf->bted", inner, self.down) + self.shift
+        return torch.einsum("bte,bted->btd", gates, rows)
+
+
 class LoopOverModules(Masked):
     """Each expert of a list computes the tokens that have chosen it, as many as there are."""
 
@@ -349,6 +380,13 @@ class Mixtures(Chain):
 
     def __init__(self) -> None:
         super().__init__(masked=Masked(32, 48, 4), copied=Copied(32, 48, 4), sorted=Sorted(32, 48, 6))
+
+
+class SparseMixtures(Chain):
+    """All experts compute all tokens, times gates that are 0 for most of them."""
+
+    def __init__(self) -> None:
+        super().__init__(hidden=Hidden(32, 48, 4), renormalised=Renormalised(32, 48, 6))
 
 
 class EdgeMixtures(Chain):

@@ -3,6 +3,7 @@
 #include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/sharding/record_support/einsum.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
+#include "dialect/plan/call_builder.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -40,6 +41,15 @@ bool meshplan::convertsElements(plan::CallOp call) {
 bool meshplan::isExactIn(Type from, Type to) {
   auto narrow = dyn_cast<FloatType>(from), wide = dyn_cast<FloatType>(to);
   return narrow && wide && (narrow == wide || (narrow.getWidth() < wide.getWidth() && wide.getWidth() >= 32));
+}
+
+Value meshplan::converted(Value tensor, Type element, plan::CallOp place) {
+  if (elementOf(tensor) == element)
+    return tensor;
+  return CallBuilder("aten.to.dtype", place)
+      .tensor("self", tensor)
+      .type("dtype", element)
+      .build(shapeOf(tensor), element);
 }
 
 Value meshplan::beforeConversions(Value value) {

@@ -1,6 +1,6 @@
 //===- call_patterns.h - forms of calls around experts ----------*- C++ -*-===//
 //
-// Questions about one call, or a few, that the readers of mixtures share. All are pure.
+// Questions about one call, or a few, that the readers of mixtures share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +27,9 @@ bool convertsElements(plan::CallOp call);
 
 /// True if every number of `from` is also one of `to`. The product of a mask and a value has the wider of both types.
 bool isExactIn(mlir::Type from, mlir::Type to);
+
+/// The tensor with elements of this type, converted before `place` if it has others.
+mlir::Value converted(mlir::Value tensor, mlir::Type element, plan::CallOp place);
 
 /// The value before conversions. A float that becomes an integer is rounded, so that it ends them.
 mlir::Value beforeConversions(mlir::Value value);

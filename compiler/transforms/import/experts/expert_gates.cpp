@@ -122,7 +122,7 @@ static Value allGatesOf(ExprBuilder &builder, Value gate) {
     if (std::optional<Pick> pick = call && dim >= 0 ? pickOf(builder, gate, dim) : std::nullopt;
         pick && rankOf(pick->tensor) == dim + 1)
       return pick->tensor;
-  return gate;
+  return exchangesLastDims(builder, gate) ? Value(call.getOperand(0)) : gate;
 }
 
 bool meshplan::hasUnknownGates(SparseGatesReader &reader, plan::CallOp product) {

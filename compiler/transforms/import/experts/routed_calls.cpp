@@ -4,6 +4,7 @@
 // their own, such as another order of the rows, give a value the tensor of another one.
 
 #include "compiler/transforms/import/experts/routed_calls.h"
+#include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/movement_chain.h"
 #include "dialect/plan/call_builder.h"
 
@@ -70,9 +71,7 @@ Value RoutedCallBuilder::tokensOf(Value tensor, int64_t features, plan::CallOp p
 void RoutedCallBuilder::route(plan::CallOp place) {
   Value indices = tokensOf(region.chosen.indices, region.chosen.slots, place);
   Type type = IntegerType::get(place.getContext(), 64);
-  if (elementOf(indices) != type)
-    indices =
-        CallBuilder("aten.to.dtype", place).tensor("self", indices).type("dtype", type).build(shapeOf(indices), type);
+  indices = converted(indices, type, place);
   plan::CallOp call =
       CallBuilder("meshplan.route", place)
           .tensor("indices", indices)
@@ -99,15 +98,11 @@ Value RoutedCallBuilder::dispatchGates(const RoutedStep &step) {
                     .tensor("gates", tokensOf(step.from, region.chosen.slots, step.place))
                     .tensor("table", table)
                     .build(routedShape({}), type);
-  return type == wanted ? gates
-                        : CallBuilder("aten.to.dtype", step.place)
-                              .tensor("self", gates)
-                              .type("dtype", wanted)
-                              .build(routedShape({}), wanted);
+  return converted(gates, wanted, step.place);
 }
 
-/// The parameter of all experts, in the dtype of the rows. That of each expert is stacked before it is converted, so
-/// that what ranks hold and send of it has the dtype of the parameter.
+/// The parameter of all experts, in the dtype of what the step makes. That of each expert is stacked before it is
+/// converted, so that what ranks hold and send of it has the dtype of the parameter.
 Value RoutedCallBuilder::parameterOf(const RoutedStep &step) {
   Value all = step.with;
   if (!step.parts.empty()) {
@@ -118,12 +113,7 @@ Value RoutedCallBuilder::parameterOf(const RoutedStep &step) {
               .integer("dim", 0)
               .build(shape, elementOf(step.parts.front()));
   }
-  Type wanted = elementOf(step.from);
-  return elementOf(all) == wanted ? all
-                                  : CallBuilder("aten.to.dtype", step.place)
-                                        .tensor("self", all)
-                                        .type("dtype", wanted)
-                                        .build(shapeOf(all), wanted);
+  return converted(all, elementOf(step.made), step.place);
 }
 
 Value RoutedCallBuilder::product(const RoutedStep &step) {
@@ -140,7 +130,7 @@ Value RoutedCallBuilder::product(const RoutedStep &step) {
 }
 
 Value RoutedCallBuilder::bias(const RoutedStep &step) {
-  Value rows = made.at(step.from), with = parameterOf(step);
+  Value rows = converted(made.at(step.from), elementOf(step.made), step.place), with = parameterOf(step);
   assert(isRouted(rows, 1) && shapeOf(with) == ArrayRef({region.chosen.experts, shapeOf(rows).back()}) &&
          "a bias for each expert");
   return CallBuilder("meshplan.grouped_bias", step.place)
@@ -201,11 +191,7 @@ Value RoutedCallBuilder::combine(const RoutedStep &step) {
   Value rows = made.at(step.from);
   Type element = elementOf(step.made);
   assert(isRouted(rows, 1) && "a vector for each row");
-  if (elementOf(rows) != element)
-    rows = CallBuilder("aten.to.dtype", step.place)
-               .tensor("self", rows)
-               .type("dtype", element)
-               .build(shapeOf(rows), element);
+  rows = converted(rows, element, step.place);
   SmallVector<int64_t> shape = tokenShape({shapeOf(rows).back()});
   return CallBuilder("meshplan.combine", step.place)
       .tensor("rows", rows)

@@ -38,7 +38,7 @@ struct RoutedStep {
     dispatch,      ///< rows of tokens; `from` is [*token dims, features]
     dispatchGates, ///< an element of each pair, in the type of `made`; `from` is [*token dims, slots]
     product,       ///< rows `from` times the weight `with` of their expert
-    bias,          ///< the bias `with` of each row's expert is added to rows `from`
+    bias,          ///< the bias `with` of each row's expert is added to rows `from`, in the type of `made`
     compute,       ///< `place` computes on each row alone: it makes all its results
     same,          ///< rows `from` in another order or shape
     combine,       ///< the sum of the rows `from` of each token; added to `with`, if that is not null

@@ -210,8 +210,8 @@ std::optional<SparseGates> SparseGatesReader::readProduct(plan::CallOp call, con
     if (sparse->values)
       return SparseGates{sparse->indices, withOperands(call, operands, sparse->indices), 0, 0};
     // A mask times a tensor.
-    if (elementOf(other) == elementOf(result) && shapeOf(other) == shapeOf(sparse->indices))
-      return SparseGates{sparse->indices, other, 0, 0};
+    if (isExactIn(elementOf(other), elementOf(result)) && shapeOf(other) == shapeOf(sparse->indices))
+      return SparseGates{sparse->indices, converted(other, elementOf(result), call), 0, 0};
   }
   return std::nullopt;
 }

@@ -268,7 +268,7 @@ std::optional<Elsewhere> StackedExpertsReader::readBias(plan::CallOp call, const
   for (unsigned side : {0, 1}) {
     Value rows = call.getOperand(side), bias = call.getOperand(1 - side);
     // Dims of size 1 in front may be left out.
-    if (rows.getType() != result.getType() || rankOf(bias) < 2 ||
+    if (shapeOf(rows) != shapeOf(result) || !isExactIn(elementOf(rows), elementOf(result)) || rankOf(bias) < 2 ||
         shapeOf(bias) != ArrayRef(broadcast).take_back(rankOf(bias)))
       continue;
     Value each = beforeViews(bias, vectors);

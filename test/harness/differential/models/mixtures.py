@@ -41,7 +41,7 @@ class Weights(nn.Module):
 
 class Mixture(Layer):
     """In the forms in which models are written: rows in order of their experts under a grouped product or with copies
-    of their weights, rows in order of the tokens, and masks over what all experts make of all tokens.
+    of their weights, rows in order of the tokens, and gates of 0 for most of what all experts make of all tokens.
     """
 
     def __init__(self, block: case.Block, sizes: case.Sizes) -> None:
@@ -52,12 +52,13 @@ class Mixture(Layer):
         self.router = linear(features, self.count, choices, "table", self.count)
         self.scores = choices.pick(("softmax", "sigmoid", "chosen"))  # the last: a softmax of those that are chosen
         self.sums_to_one, self.apart = choices.flag(), choices.flag()
-        self.form = choices.pick(("sorted", "sorted", "added", "copied", "masks"))
+        self.form = choices.pick(("sorted", "sorted", "added", "copied", "masks", "einsum"))
         bias = choices.flag() and self.form != "masks"
         self.weights = Weights(self.count, features, inner, choices.flag(), bias)
         self.activation = choices.pick((nn.functional.silu, nn.functional.gelu, torch.tanh))
         self.flat = choices.flag()  # rows before the router, as most models have them
         self.router.takes_rows = self.flat
+        self.sparse = choices.pick(("one_hot", "scatter", "hidden", "masked"))
 
     def gates(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Of each token and slot, and the numbers of the experts."""
@@ -104,8 +105,9 @@ class Mixture(Layer):
     def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
         tokens = x.reshape(-1, x.size(-1))
         gates, chosen = self.gates(tokens if self.flat else x)
-        if self.form == "masks":
-            return x + self.masked(x, gates.view(*x.shape[:2], -1), chosen.view(*x.shape[:2], -1))
+        if self.form in ("masks", "einsum"):
+            weights = self.of_all(x, gates.view(*x.shape[:2], -1), chosen.view(*x.shape[:2], -1))
+            return x + (self.masked(x, weights) if self.form == "masks" else self.stacked(x, weights))
         gates, experts = gates.reshape(-1, 1), chosen.reshape(-1)
         if self.form == "copied":
             rows = self.of_rows(tokens.repeat_interleave(self.slots, dim=0), experts) * gates
@@ -117,11 +119,31 @@ class Mixture(Layer):
         places = torch.empty_like(order).index_put((order,), torch.arange(order.numel()))
         return x + rows[places].view(-1, self.slots, x.size(-1)).sum(1).view(x.shape)
 
-    def masked(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
-        weights = (nn.functional.one_hot(chosen, self.count).to(x.dtype) * gates.unsqueeze(-1)).sum(-2)
+    def of_all(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        """The gates of all experts, 0 for those that are not chosen."""
+        zeros = gates.new_zeros(*x.shape[:2], self.count)
+        if self.sparse == "one_hot":
+            return (nn.functional.one_hot(chosen, self.count).to(x.dtype) * gates.unsqueeze(-1)).sum(-2)
+        if self.sparse == "scatter":
+            return zeros.scatter(-1, chosen, gates)
+        if self.sparse == "hidden":
+            return gates.new_full(zeros.shape, float("-inf")).scatter(-1, chosen, gates).softmax(-1)
+        kept = (self.router(x.reshape(-1, x.size(-1)) if self.flat else x) / APART).sigmoid().view(zeros.shape)
+        kept = kept * zeros.scatter(-1, chosen, 1.0)
+        return kept / kept.sum(-1, keepdim=True)
+
+    def masked(self, x: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """Each expert by itself."""
         up, down = self.weights.up, self.weights.down
         made = (
             nn.functional.linear(self.inner(nn.functional.linear(x, up[number])), down[number])
             for number in range(self.count)
         )
         return sum(each * weights[..., number, None] for number, each in enumerate(made))
+
+    def stacked(self, x: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """All experts in one product."""
+        inner = self.inner(torch.einsum("btd,efd->btef", x, self.weights.up))
+        made = torch.einsum("btef,edf->bted", inner, self.weights.down)
+        made = made if self.weights.shift is None else made + self.weights.shift
+        return torch.einsum("bte,bted->btd", weights, made)

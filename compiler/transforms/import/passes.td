@@ -340,10 +340,11 @@ def RecognizeExperts : Pass<"plan-recognize-experts", "::mlir::func::FuncOp"> {
     of the rows can be undone.
 
     Another form is a list of equal modules that compute all tokens, each times a gate that is 0 for tokens that have not
-    chosen the expert: a sum of masked values, or one of the gates of all experts by scatter or one-hot vectors. The
-    parameters of the modules are stacked, and only rows of chosen experts are computed. So are experts with stacked
-    weights that read a copy of the tokens times such gates, if all that is computed from zeros is zero. Experts weighted by
-    a softmax over all of them stay as they are.
+    chosen the expert: a sum of masked values, or one of the gates of all experts by scatter, one-hot vectors, or functions
+    of these (`experts/sparse_gates.h`). The parameters of the modules are stacked, and only rows of chosen experts are
+    computed. So are those of experts with stacked weights whose results are multiplied by such gates, or that read a copy of
+    the tokens times the gates, if all that is computed from zeros is zero. Experts weighted by a softmax over all of them
+    stay as they are. Gates that depend on a choice, but are not provably 0 elsewhere, get a remark.
 
     In one-hot products with a capacity, tokens have positions by a running sum. If no two tokens of an expert can have
     the same one, the rows are those of a routed tensor, and the gates of tokens without a position are 0.

@@ -156,6 +156,50 @@ func.func @renormalised(
 
 // -----
 
+// The lowest number hides scores that a product makes.
+
+// CHECK-LABEL: func.func @softmax_of_lowest
+// CHECK: meshplan.combine
+func.func @softmax_of_lowest(
+    %x: tensor<2x3x8xf32>,
+    %router: tensor<4x8xf32>,
+    %up: tensor<4x8x6xf32>,
+    %down: tensor<4x6x8xf32>,
+    %bias: tensor<4x8xf32>) -> tensor<2x3x8xf32> {
+  %scores = plan.call "aten.linear.default"(%x, %router)
+      {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.gate"
+      : (tensor<2x3x8xf32>, tensor<4x8xf32>) -> tensor<2x3x4xf32>
+  %top:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x3x4xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %low = plan.call "aten.full.default"() {size = [2, 3, 4], fill_value = -3.4028234663852886e+38 : f64, dtype = f32} in "mlp"
+      : () -> tensor<2x3x4xf32>
+  %s = plan.call "aten.scatter.src"(%low, %top#1, %top#0)
+      {self = #base.operand<0>, dim = -1 : i64, index = #base.operand<1>, src = #base.operand<2>} in "mlp"
+      : (tensor<2x3x4xf32>, tensor<2x3x2xi64>, tensor<2x3x2xf32>) -> tensor<2x3x4xf32>
+  %g = plan.call "aten.softmax.int"(%s)
+      {self = #base.operand<0>, dim = -1 : i64} in "mlp"
+      : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %h = plan.call "aten.einsum.default"(%x, %up)
+      {equation = "bsd,edf->bsef", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<4x8x6xf32>) -> tensor<2x3x4x6xf32>
+  %a = plan.call "aten.relu.default"(%h)
+      {self = #base.operand<0>} in "mlp"
+      : (tensor<2x3x4x6xf32>) -> tensor<2x3x4x6xf32>
+  %y = plan.call "aten.einsum.default"(%a, %down)
+      {equation = "bsef,efd->bsed", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x4x6xf32>, tensor<4x6x8xf32>) -> tensor<2x3x4x8xf32>
+  %z = plan.call "aten.add.Tensor"(%y, %bias)
+      {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x4x8xf32>, tensor<4x8xf32>) -> tensor<2x3x4x8xf32>
+  %out = plan.call "aten.einsum.default"(%g, %z)
+      {equation = "bse,bsed->bsd", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x4xf32>, tensor<2x3x4x8xf32>) -> tensor<2x3x8xf32>
+  return %out : tensor<2x3x8xf32>
+}
+
+
+// -----
+
 // Other scores than -inf have a probability.
 
 // CHECK-LABEL: func.func @softmax_of_low

@@ -6,12 +6,14 @@
 //
 //   g = p / s             p sparse with fill 0, s [tokens, 1]         values: those of p, divided by s
 //   g = where(m, p, c)    m a mask, c a number                        values: p at the indices
-//   g = softmax(p)        p sparse with fill -inf, whose exp is 0     values: softmax over the slots
+//   g = softmax(p)        p sparse with fill -inf, whose exp is 0,    values: softmax over the slots
+//                         or the lowest number of its type
 
 #include "compiler/transforms/import/experts/sparse_gates.h"
 #include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/experts/chosen_experts.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
+#include "compiler/transforms/import/index_functions/real_bounds.h"
 #include "dialect/plan/call_builder.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
@@ -220,7 +222,9 @@ std::optional<SparseGates> SparseGatesReader::readProduct(plan::CallOp call, con
 std::optional<SparseGates> SparseGatesReader::readSoftmax(plan::CallOp call, const CallView &view) {
   Value self = tensorArgument(call, view, "self");
   std::optional<SparseGates> sparse = read(self);
-  if (!sparse || !sparse->values || sparse->fill != lowest ||
+  constexpr double low = -1e36; // with moderate scores, the exponential of the difference is 0
+  if (!sparse || !sparse->values ||
+      (sparse->fill != lowest && (sparse->fill > low || !isModerate(sparse->values, functions))) ||
       countedDim(view.getInt("dim", 0), rankOf(self)) != rankOf(self) - 1)
     return std::nullopt;
   return SparseGates{sparse->indices, withOperands(call, {sparse->values}, sparse->indices), 0, 0};

@@ -62,7 +62,7 @@ private:
   bool readGates(plan::CallOp reader, Value value, Place place);
   bool isReadOnlyHere() const;
 
-  /// The number of dims of `value` in front of the features if its experts have this place; 0 if they do not.
+  /// The number of dims of `value` in front of the features if its experts are there; 0 if they are not.
   unsigned leadOf(Value value, Place place) const;
   Indices leadIndices(Value value, Place place) const;
   void define(Value value, RoutedRows rows) { region.rows[value] = rows; }

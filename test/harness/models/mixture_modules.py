@@ -73,7 +73,7 @@ class Copied(Stacked):
 
 
 class Hidden(Masked):
-    """Gates are a softmax over the scores of all experts, of which those of others are hidden. Rows before the router."""
+    """Gates are a softmax over the scores of all experts, of which those of others are hidden; on rows of tokens."""
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         tokens = hidden.flatten(0, 1)
@@ -87,7 +87,7 @@ class Hidden(Masked):
 
 
 class Renormalised(Stacked):
-    """Scores of all experts times a mask, divided by their sum, and products with the weights of all experts at once."""
+    """Scores of all experts times a mask, divided by their sum, and products with all experts at once."""
 
     def __init__(self, width: int, inner: int, count: int) -> None:
         super().__init__(width, inner, count)

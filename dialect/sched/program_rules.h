@@ -20,6 +20,12 @@ llvm::LogicalResult verifyDeclarations(ProgramOp program);
 /// program itself.
 llvm::LogicalResult verifyTimeline(ProgramOp program);
 
+/// P2, P4, P5, P12, P13, P26, T1, W3, W5, W7: what holds for each step wherever it is in the order.
+llvm::LogicalResult verifySteps(ProgramOp program);
+
+/// "collective" or "copy", for messages.
+inline llvm::StringRef kindOf(mlir::Operation *started) { return mlir::isa<StartOp>(started) ? "collective" : "copy"; }
+
 } // namespace meshplan::sched
 
 #endif // MESHPLAN_DIALECT_SCHED_PROGRAM_RULES_H

@@ -8,23 +8,22 @@
 // other: those of the first instance, of an instance between the first and the last, and of the last; all instances
 // between are alike. What a valid program guarantees to the runtime:
 //
-//   P6, T1          all ranks start the same collectives and copies in the same order, and wait for each once
+//   P6              all ranks start the same collectives and copies in the same order
 //   L1, L2, L6      no value is used after it was freed or overwritten, or freed twice
 //   L4, L7          what a collective or a copy in flight reads is neither freed nor overwritten
 //   L3, L5          what the run owns is not freed; everything else is, or is an output or an update
-//   W1, W3, W4      the same holds in instances before the last one
+//   W1, W4          the same holds in instances before the last one
 //   W2              of what outlives them, instances before the last one change accumulators only
 //   W6, W7, W8      what an instance defers is resumed, once, before its values are defined by the next one
 //   W9              what the first instance makes for all is changed by no other, and freed by the last
-//   W5              `when` means something
 //
-// What is not decided by the order of steps has verifiers of its own (program_rules.h).
+// What is not decided by the order of steps has verifiers of its own (program_rules.h): T1, that each collective is
+// waited for once, is one of the steps' own rules.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/sched/program_rules.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -49,18 +48,13 @@ private:
   LogicalResult takeBack(Operation &step);
   LogicalResult verifyStep(Operation &step);
   LogicalResult verifyInstance(Operation &step);
-  LogicalResult verifyNames(Operation &step);
-  LogicalResult verifyLayout(Operation &step, ShardedTensorType type);
   LogicalResult verifyOverwritten(Operation &step);
   LogicalResult overwrite(Operation &step, Value value);
   void follow(Operation &step);
   LogicalResult verifyBuffer(BufferOp buffer);
   LogicalResult verifyInPlace(PackOp pack);
-  LogicalResult verifyPack(PackOp pack);
-  LogicalResult verifyStart(StartOp start);
   /// The rules of what is started and waited for, a collective or a copy.
-  LogicalResult verifyInFlight(Operation &step, int64_t sequence, Value token);
-  LogicalResult verifySameInstances(Operation &step, ArrayRef<Operation *> parts) const;
+  LogicalResult verifyInFlight(Operation &step, int64_t sequence);
   LogicalResult verifyFree(FreeOp free);
   LogicalResult verifyEnd();
 
@@ -71,9 +65,6 @@ private:
   bool isResuming = false;            ///< the step is one of the instance before
   size_t resumed = 0;                 ///< of `deferred`
   DenseMap<Value, unsigned> left;     ///< by value: steps that use it, of the instance before, to be resumed
-  SmallVector<int64_t> meshSizes;
-  llvm::StringMap<CommunicatorOp> communicators;
-  DenseSet<Type> knownLayouts;
   int64_t nextSequence = 0;
   /// The free of each value that has been freed.
   DenseMap<Value, FreeOp> freed;
@@ -91,9 +82,6 @@ static SmallVector<Value> tensorsIn(Value value) {
   auto pack = value.getDefiningOp<PackOp>();
   return pack && pack.getInPlace() ? SmallVector<Value>(pack.getTensors()) : SmallVector<Value>{value};
 }
-
-/// "collective" or "copy", for messages.
-static StringRef kindOf(Operation *started) { return isa<StartOp>(started) ? "collective" : "copy"; }
 
 /// What a collective or a copy in flight reads: its input, and the tensors in which the input is.
 static SmallVector<Value> readBy(Operation *started) {
@@ -116,9 +104,7 @@ static SmallVector<Value> usedBy(Operation &step) {
   return used;
 }
 
-ProgramVerifier::ProgramVerifier(ProgramOp program) : program(program), meshSizes(program.getMeshSizes()) {
-  for (auto communicator : program->getParentOfType<ModuleOp>().getOps<CommunicatorOp>())
-    communicators[communicator.getSymName()] = communicator;
+ProgramVerifier::ProgramVerifier(ProgramOp program) : program(program) {
   for (Operation &step : program.getBody().front())
     if (whenOf(&step) == base::When::deferred)
       deferred.push_back(&step);
@@ -159,7 +145,7 @@ LogicalResult ProgramVerifier::verify(bool isFirstInstance, bool isLastInstance)
     return program.emitOpError() << "resumes " << resumes << " steps, but defers " << deferred.size();
   for (Operation &step : program.getBody().front()) {
     if (auto resume = dyn_cast<ResumeOp>(step)) {
-      if (failed(verifyNames(step)) || (!isFirst && failed(verifyResume(resume))))
+      if (!isFirst && failed(verifyResume(resume)))
         return failure();
     } else if (runs(step) && failed(verifyStep(step))) {
       return failure();
@@ -246,72 +232,8 @@ bool ProgramVerifier::runs(Operation &step) const {
   return when == base::When::always && !isa<OutputOp, GradientOp>(step);
 }
 
-/// P26: how many rows a rank has of a routed value is known when the program runs, and only to this rank. Only an
-/// exchange (C16) moves them. Ranks with the same rows sum and gather them; a slice has a part of their features (C18).
-static LogicalResult verifyRoutedStaysLocal(Operation &step) {
-  auto isRouted = [](Type type) {
-    if (auto token = dyn_cast<TokenType>(type))
-      type = token.getResult();
-    auto tensor = dyn_cast<ShardedTensorType>(type);
-    return tensor && tensor.getRouted();
-  };
-  bool hasRouted = llvm::any_of(step.getOperandTypes(), isRouted) || llvm::any_of(step.getResultTypes(), isRouted);
-  if (hasRouted && !isa<ComputeOp, FreeOp, SliceOp, StartOp, WaitOp>(step))
-    return step.emitOpError("moves, keeps or gives out a value that is routed to experts");
-  return success();
-}
-
-LogicalResult ProgramVerifier::verifyStep(Operation &step) {
-  if (!isa_and_nonnull<SchedDialect>(step.getDialect())) // P2
-    return step.emitOpError("is not an op that a program may contain");
-  if (failed(verifyNames(step)))
-    return failure();
-  if (failed(verifyRoutedStaysLocal(step)))
-    return failure();
-  for (Value result : step.getResults()) {
-    if (auto type = dyn_cast<ShardedTensorType>(result.getType()); type && failed(verifyLayout(step, type)))
-      return failure();
-    if (!isResuming && isMade(result) && left.contains(result)) // W8
-      return step.emitOpError(
-          "makes a value again that the instance before has left to steps that are not resumed yet");
-  }
-  if (failed(verifyInstance(step)))
-    return failure();
-  for (Value operand : usedBy(step))
-    if (FreeOp free = freed.lookup(operand)) // L1, L2
-      return (step.emitOpError() << (isa<FreeOp>(step) ? "frees a value that is already free" : "uses a freed value"))
-                 .attachNote(free.getLoc())
-             << "freed here";
-  if (failed(verifyOverwritten(step)))
-    return failure();
-  follow(step);
-  if (auto buffer = dyn_cast<BufferOp>(step))
-    return verifyBuffer(buffer);
-  if (auto pack = dyn_cast<PackOp>(step))
-    return failure(failed(verifyPack(pack)) || (pack.getInPlace() && failed(verifyInPlace(pack))));
-  if (auto start = dyn_cast<StartOp>(step))
-    return verifyStart(start);
-  if (auto wait = dyn_cast<WaitOp>(step)) {
-    Operation *started = wait.getToken().getDefiningOp();
-    for (Value read : readBy(started))
-      // From here on the input may be overwritten or freed; other collectives may still read it.
-      llvm::erase(inFlight[read], started);
-  }
-  if (auto copy = dyn_cast<CopyOp>(step))
-    return failure(failed(verifyInFlight(step, static_cast<int64_t>(copy.getSequence()), copy.getToken())) ||
-                   failed(verifySameInstances(step, {copy.getWait()})));
-  if (auto free = dyn_cast<FreeOp>(step))
-    return verifyFree(free);
-  return success();
-}
-
+/// W1: instances before the last one use what every instance makes.
 LogicalResult ProgramVerifier::verifyInstance(Operation &step) {
-  if (whenOf(&step) != base::When::always && program.getRole() == base::ProgramRole::microbatch) // W5
-    return step.emitOpError() << "runs only in the " << (whenOf(&step) == base::When::first ? "first" : "last")
-                              << " instance of a timeline, which is none of this program";
-  if (whenOf(&step) == base::When::deferred &&
-      !isa<WaitOp, UnpackOp, ComputeOp, SliceOp, PackOp, StartOp, FreeOp>(step)) // W7
-    return step.emitOpError("cannot be deferred: only what follows from a collective can");
   if (isLast)
     return success();
   for (Value operand : usedBy(step)) {
@@ -326,10 +248,37 @@ LogicalResult ProgramVerifier::verifyInstance(Operation &step) {
   return success();
 }
 
-LogicalResult ProgramVerifier::verifyNames(Operation &step) {
-  auto communicator = step.getAttrOfType<FlatSymbolRefAttr>("communicator");
-  if (communicator && !communicators.contains(communicator.getValue())) // P4
-    return step.emitOpError() << "uses the unknown communicator " << communicator;
+LogicalResult ProgramVerifier::verifyStep(Operation &step) {
+  for (Value result : step.getResults())
+    if (!isResuming && isMade(result) && left.contains(result)) // W8
+      return step.emitOpError(
+          "makes a value again that the instance before has left to steps that are not resumed yet");
+  if (failed(verifyInstance(step)))
+    return failure();
+  for (Value operand : usedBy(step))
+    if (FreeOp free = freed.lookup(operand)) // L1, L2
+      return (step.emitOpError() << (isa<FreeOp>(step) ? "frees a value that is already free" : "uses a freed value"))
+                 .attachNote(free.getLoc())
+             << "freed here";
+  if (failed(verifyOverwritten(step)))
+    return failure();
+  follow(step);
+  if (auto buffer = dyn_cast<BufferOp>(step))
+    return verifyBuffer(buffer);
+  if (auto pack = dyn_cast<PackOp>(step); pack && pack.getInPlace())
+    return verifyInPlace(pack);
+  if (auto start = dyn_cast<StartOp>(step))
+    return verifyInFlight(step, static_cast<int64_t>(start.getSequence()));
+  if (auto wait = dyn_cast<WaitOp>(step)) {
+    Operation *started = wait.getToken().getDefiningOp();
+    for (Value read : readBy(started))
+      // From here on the input may be overwritten or freed; other collectives may still read it.
+      llvm::erase(inFlight[read], started);
+  }
+  if (auto copy = dyn_cast<CopyOp>(step))
+    return verifyInFlight(step, static_cast<int64_t>(copy.getSequence()));
+  if (auto free = dyn_cast<FreeOp>(step))
+    return verifyFree(free);
   return success();
 }
 
@@ -425,76 +374,14 @@ LogicalResult ProgramVerifier::verifyInPlace(PackOp pack) {
   return success();
 }
 
-/// P12: what is packed is read by one collective.
-LogicalResult ProgramVerifier::verifyPack(PackOp pack) {
-  DenseSet<Operation *> starts;
-  for (Operation *user : pack.getResult().getUsers())
-    if (isa<StartOp>(user))
-      starts.insert(user);
-  if (starts.size() != 1)
-    return pack.emitOpError() << "is read by " << starts.size() << " collectives, must be read by one";
-  return success();
-}
-
-/// P5: axes of a layout are digits of the mesh axes of the program's ranks.
-LogicalResult ProgramVerifier::verifyLayout(Operation &step, ShardedTensorType type) {
-  // Types are unique, and a program of thousands of values has few of them.
-  if (!knownLayouts.insert(type).second)
-    return success();
-  SmallVector<AxisAttr> axes(type.getPartialAxes());
-  llvm::append_range(axes, type.getFlatAxes());
-  for (DimAttr dim : type.getDims())
-    llvm::append_range(axes, dim.getAxes());
-  for (AxisAttr axis : axes)
-    if (axis.getAxis() >= static_cast<int64_t>(meshSizes.size()) ||
-        meshSizes[axis.getAxis()] % (axis.getPre() * axis.getSize()) != 0)
-      return step.emitOpError() << "has the layout " << type << ", in which " << axis
-                                << " is not a digit of an axis of the program's ranks";
-  return success();
-}
-
-LogicalResult ProgramVerifier::verifyInFlight(Operation &step, int64_t sequence, Value token) {
+LogicalResult ProgramVerifier::verifyInFlight(Operation &step, int64_t sequence) {
   // Without gaps but for steps that other instances have: the wait finds its start by this number, and all ranks count
   // alike.
   if (isFirst && isLast && sequence != nextSequence) // P6
     return step.emitOpError() << "has sequence number " << sequence << ", the next one is " << nextSequence;
   ++nextSequence;
-  auto uses = token.getUses();
-  if (!llvm::hasSingleElement(uses)) // T1
-    return step.emitOpError() << "is waited for " << std::distance(uses.begin(), uses.end())
-                              << " times, must be exactly once";
   for (Value read : readBy(&step))
     inFlight[read].push_back(&step);
-  return success();
-}
-
-LogicalResult ProgramVerifier::verifyStart(StartOp start) {
-  if (failed(verifyInFlight(*start, static_cast<int64_t>(start.getSequence()), start.getToken())))
-    return failure();
-  Value result = start.getWait().getResult();
-  auto unpacks = llvm::count_if(result.getUsers(), [](Operation *user) { return isa<UnpackOp>(user); });
-  if (isa<PackedType>(result.getType()) && unpacks != 1) // P13
-    return start.emitOpError() << "gives a packed value that is unpacked " << unpacks << " times, must be exactly once";
-  SmallVector<Operation *> parts{start.getWait()};
-  for (Value packed : {Value(start.getInput()), Value(start.getTarget())})
-    if (packed && packed.getDefiningOp<PackOp>())
-      parts.push_back(packed.getDefiningOp());
-  for (Operation *user : result.getUsers())
-    if (isa<UnpackOp>(user))
-      parts.push_back(user);
-  return verifySameInstances(*start, parts);
-}
-
-/// W3: no instance runs a part of a collective or of a copy.
-LogicalResult ProgramVerifier::verifySameInstances(Operation &step, ArrayRef<Operation *> parts) const {
-  base::When when = whenOf(&step), waits = whenOf(cast<WaitOp>(parts.front()));
-  for (Operation *part : parts)
-    // The wait, and with it the unpack, may be deferred without the rest.
-    if (whenOf(part) != (isa<WaitOp, UnpackOp>(part) && when == base::When::always && waits == base::When::deferred
-                             ? base::When::deferred
-                             : when))
-      return part->emitOpError() << "is 'when " << base::stringifyWhen(whenOf(part)) << "', its " << kindOf(&step)
-                                 << " is 'when " << base::stringifyWhen(whenOf(&step)) << "'";
   return success();
 }
 
@@ -548,7 +435,7 @@ LogicalResult ProgramVerifier::verifyEnd() {
 LogicalResult ProgramOp::verifyRegions() {
   if (!sched::getMesh(*this)) // P1
     return emitOpError("is in a module without a mesh");
-  if (failed(verifyDeclarations(*this)) || failed(verifyTimeline(*this)) ||
+  if (failed(verifyDeclarations(*this)) || failed(verifyTimeline(*this)) || failed(verifySteps(*this)) ||
       failed(ProgramVerifier(*this).verify(/*isFirst=*/true, /*isLast=*/true)))
     return failure();
   bool isMicrobatch = getRole() == base::ProgramRole::microbatch;

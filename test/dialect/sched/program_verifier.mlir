@@ -54,6 +54,7 @@ sched.program @forward {
   // P6
   // expected-error@+1 {{has sequence number 1, the next one is 0}}
   %t = sched.start all_gather %x dim 0 over @tp sequence 1 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %waited = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -198,6 +199,7 @@ sched.program @forward {
   // P6: a sequence number that is in use
   // expected-error@+1 {{'sched.start' op has sequence number 0, the next one is 1}}
   %u = sched.start all_gather %x dim 0 over @tp sequence 0 : !sched.tensor<[12 over {0:(1)6}], f32> -> <!sched.tensor<[12], f32>>
+  %waited = sched.wait %u : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----
@@ -723,6 +725,7 @@ sched.program @forward {
   // P6: copies and collectives are counted together
   // expected-error@+1 {{'sched.copy' op has sequence number 1, the next one is 0}}
   %t = sched.copy %w sequence 1 : <[12], f32> -> <!sched.tensor<[12], f32>>
+  %waited = sched.wait %t : !sched.token<!sched.tensor<[12], f32>>
 }
 
 // -----

@@ -17,6 +17,7 @@
 #include "compiler/frontend/bind/context.h"
 #include "compiler/frontend/path_stars.h"
 #include "compiler/support/nearest.h"
+#include "runtime/schema/stacked_modules.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -254,8 +255,7 @@ void NamesBinder::bindStacked() {
     if (!tensor.parameter || !context.model.parameters[*tensor.parameter].isStacked || entryOf.contains(tensor.first))
       continue;
     const OutlineParameterName &name = context.model.parameters[*tensor.parameter].names.front();
-    WeightPieces pieces{{context.model.modules[name.module].path + "."}, {"." + name.leaf}, {}, 1, tensor.shape[0]};
-    pieces.sizes = {tensor.shape.size() > 1 ? tensor.shape[1] : 1};
+    WeightPieces pieces = stackedModules(context.model.modules[name.module].path, name.leaf, tensor.shape);
     std::string text = "stack " + pieces.before[0] + "*" + pieces.after[0];
     entryOf[tensor.first] = plan.weightNames.size();
     shapes.push_back(tensor.shape);

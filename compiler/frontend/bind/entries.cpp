@@ -42,6 +42,11 @@ private:
   bool isInBadBlock(llvm::ArrayRef<PathPattern> blocks) const;
   void addEntry(size_t index);
 
+  /// Makes of modules in lists whose parameters are stacked, and of parameters that they would hold, the stacked
+  /// parameters, if the entry names nothing else. Reports an entry that names some modules of a list.
+  void takeListed(const EntryStatement &entry, const EntryStyles &entryStyles, const PatternSequence &pattern,
+                  EntryMatch &match);
+
   /// Checks an entry whose path names parameters: it may only state styles.
   void checkParameterEntry(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match);
 
@@ -109,7 +114,8 @@ void EntryBinder::addEntry(size_t index) {
     if (entry.isOverride)
       context.diagnostics.error(entry.range, "'rest' applies to modules without an entry and cannot override");
   } else if (!isInBadBlock(entry.blocks)) {
-    matchEntry(context, nested, match);
+    if (std::optional<PatternSequence> pattern = matchEntry(context, nested, match))
+      takeListed(entry, styles.back(), *pattern, match);
     checkParameterEntry(entry, styles.back(), match);
   }
   // An override must match a strict subset of what the paths of the other entry match, so all of their matches are
@@ -118,6 +124,32 @@ void EntryBinder::addEntry(size_t index) {
   dropWithoutParameters(entry, styles.back(), match);
   claimAll(index, styles.back(), match);
   plan.entries.push_back(std::move(match));
+}
+
+void EntryBinder::takeListed(const EntryStatement &entry, const EntryStyles &entryStyles,
+                             const PatternSequence &pattern, EntryMatch &match) {
+  if (!namesListed(context, pattern))
+    return;
+  auto isKnown = [&](size_t parameter) {
+    size_t holder = context.model.parameters[parameter].names.front().module;
+    return llvm::is_contained(match.modules, holder) ||
+           llvm::is_contained(match.parameters, NamedParameter{holder, parameter});
+  };
+  size_t before = context.diagnostics.errorCount();
+  listedBelow(context, pattern, match.range, isKnown);
+  std::vector<size_t> stacked = listedAt(context, pattern, match.range);
+  bool isOnly =
+      match.parameters.empty() && llvm::all_of(match.modules, [&](size_t module) { return isListed(context, module); });
+  if (context.diagnostics.errorCount() != before) {
+    match.modules.clear();
+    return;
+  }
+  if (!isOnly || stacked.empty() || (!entryStyles.placesModules() && entryStyles.placements.empty()))
+    return;
+  match.modules.clear();
+  for (size_t parameter : stacked)
+    match.parameters.push_back({context.model.parameters[parameter].names.front().module, parameter});
+  llvm::sort(match.parameters);
 }
 
 void EntryBinder::checkParameterEntry(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match) {

@@ -77,7 +77,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"runtime/base", "runtime/schema", DISTRIBUTION, EXTENT, LOSS_SCALE, RATE_SCHEDULE, ROUTED, WEIGHT_PIECES},
         {"flatbuffers"},
     ),
-    "runtime/data": ({"runtime/base", EXTENT, WEIGHT_PIECES}, {"json", "zip", "zlib", "isal"}),
+    "runtime/data": ({"runtime/base", EXTENT, STACKED_MODULES, WEIGHT_PIECES}, {"json", "zip", "zlib", "isal"}),
     "runtime/comm": ({"runtime/base", EXTENT}, set()),
     "runtime/comm/threads": ({"runtime/base", "runtime/comm"}, set()),
     "runtime/comm/mpi": ({"runtime/base", "runtime/comm"}, {"mpi"}),

@@ -19,6 +19,7 @@
 #include "compiler/support/nearest.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
 #include <map>
@@ -175,6 +176,45 @@ void EntryBinder::checkParameterEntry(const EntryStatement &entry, const EntrySt
                   "parameter { " + leaf + ": LAYOUT }");
 }
 
+/// The parameters of each module in a container, by the name of the module there: `w1.weight [48, 16]`.
+static std::map<std::string, std::string> modulesIn(const Context &context, llvm::StringRef container) {
+  std::map<std::string, std::string> modules;
+  for (const NamedParameter &named : context.named) {
+    llvm::StringRef holder = context.model.modules[named.module].path;
+    std::string path = (holder + "." + context.leaf(named.parameter, named.module)).str();
+    llvm::StringRef inside = path;
+    if (!isInside(holder, container) || !inside.consume_front(container) || !inside.consume_front("."))
+      continue;
+    auto [module, name] = inside.split('.');
+    std::string &text = modules[module.str()] += name.str();
+    for (int64_t size : context.model.parameters[named.parameter].shape)
+      text += " " + std::to_string(size);
+    text += "; ";
+  }
+  return modules;
+}
+
+/// The help for a style of experts at a container: the list that has them, or why it is none; empty if nothing looks
+/// like experts.
+static std::string listHelp(const Context &context, llvm::StringRef path, llvm::StringRef style) {
+  auto isNumber = [](llvm::StringRef name) { return !name.empty() && llvm::all_of(name, llvm::isDigit); };
+  auto [list, number] = path.rsplit('.');
+  if (isNumber(number))
+    return ("if '" + path + "' is one of several experts, name their list: '" + list + "'").str();
+  for (const OutlineModule &module : context.model.modules)
+    if (auto [inner, name] = llvm::StringRef(module.path).rsplit('.'); isNumber(name) && isInside(inner, path))
+      return ("if '" + module.path + "' is one of several experts, name their list: '" + inner + "'").str();
+  std::map<std::string, std::string> modules = modulesIn(context, path);
+  bool areEqual = modules.size() > 1 &&
+                  llvm::all_of(modules, [&](const auto &each) { return each.second == modules.begin()->second; });
+  if (!areEqual)
+    return "";
+  return ("'" + style + "' takes experts of a list, whose names are numbers from 0, and these are '" +
+          modules.begin()->first + "', '" + std::next(modules.begin())->first +
+          "' and so on: make them an 'nn.ModuleList'")
+      .str();
+}
+
 void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const EntryStyles &entryStyles,
                                         EntryMatch &match) {
   const BoundStyle *style = entryStyles.dividing();
@@ -192,10 +232,9 @@ void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const Entry
   Diagnostic &error =
       context.diagnostics.error(entry.pathRange, moduleText(match.path) + " has no parameters of its own, and '" +
                                                      styleName(style->kind).str() + "' splits parameters");
-  auto [list, number] = llvm::StringRef(path).rsplit('.');
-  bool isElement = !number.empty() && llvm::all_of(number, llvm::isDigit);
-  if (isElement && (style->kind == StyleKind::Expert || style->kind == StyleKind::Within))
-    error.help("if '" + path + "' is one of several experts, name their list: '" + list.str() + "'");
+  if (style->kind == StyleKind::Expert || style->kind == StyleKind::Within)
+    if (std::string help = listHelp(context, path, styleName(style->kind)); !help.empty())
+      error.help(std::move(help));
   error.help(below.empty() ? "activations follow their producer: remove the entry"
                            : "modules with parameters: " + quotedList(below, ","));
 }

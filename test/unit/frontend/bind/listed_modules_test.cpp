@@ -125,4 +125,34 @@ TEST(BindListedModules, AStyleOfOtherModulesLeavesTheListAlone) {
   EXPECT_EQ(outcome.plan->modules.size(), 3u);
 }
 
+/// The help for `expert` at a module without parameters of its own.
+std::string helpFor(const std::string &path, const std::vector<std::string> &holders) {
+  ModelOutline model;
+  model.modules.push_back({"", ""});
+  for (const std::string &holder : holders) {
+    model.parameters.push_back({{{model.modules.size(), "weight"}}, {model.modules.size()}, {24, 16}});
+    model.modules.push_back({holder, ""});
+  }
+  model.modules.push_back({path, ""});
+  std::string text = bindTo(model, "plan p {\nmesh ep = 2\n" + path + ": expert ep\nrest: replicate\n}\n").text;
+  size_t help = text.find("help: ");
+  return help == std::string::npos ? text : text.substr(help, text.find('\n', help) - help);
+}
+
+TEST(BindListedModules, ExpertNamesTheList) {
+  EXPECT_EQ(helpFor("h.e.1", {"h.e.0.w", "h.e.1.w"}),
+            "help: if 'h.e.1' is one of several experts, name their list: 'h.e'");
+  EXPECT_EQ(helpFor("h", {"h.gate", "h.e.0.w", "h.e.1.w"}),
+            "help: modules with parameters: 'h.gate', 'h.e.0.w', 'h.e.1.w'");
+  EXPECT_EQ(helpFor("h", {"h.gate", "h.e.0", "h.e.1"}),
+            "help: if 'h.e.0' is one of several experts, name their list: 'h.e'");
+}
+
+TEST(BindListedModules, ExpertsWithOtherNamesAreNoList) {
+  EXPECT_EQ(helpFor("h.e", {"h.e.a.w", "h.e.b.w"}),
+            "help: 'expert' takes experts of a list, whose names are numbers from 0, and these are 'a', 'b' and so on: "
+            "make them an 'nn.ModuleList'");
+  EXPECT_EQ(helpFor("h.e", {"h.e.a.w", "h.e.b.v"}), "help: modules with parameters: 'h.e.a.w', 'h.e.b.v'");
+}
+
 } // namespace

@@ -23,6 +23,7 @@ struct ListedParameters {
 
   std::vector<size_t> of;         ///< the stacked parameter of each
   std::vector<std::string> names; ///< `experts.0.w1.weight`
+  llvm::StringMap<size_t> lists;  ///< by path: the modules that are such lists
   PathTree byName, byHolder;      ///< over the names, and over the modules that hold them
 };
 
@@ -121,6 +122,9 @@ std::string parameterHelp(const Context &context, const PatternSequence &pattern
 std::vector<size_t> listedBelow(const Context &context, const PatternSequence &pattern, SourceRange range,
                                 llvm::function_ref<bool(size_t)> isKnown);
 
+/// Those of which it names the parts of all modules. Reports as listedBelow does.
+std::vector<size_t> listedNamed(const Context &context, const PatternSequence &pattern, SourceRange range);
+
 /// Those of which it names the parts of all modules, or what holds them.
 std::vector<size_t> listedAt(const Context &context, const PatternSequence &pattern, SourceRange range);
 
@@ -130,7 +134,8 @@ bool namesListed(const Context &context, const PatternSequence &pattern);
 /// True for a module in a list whose parameters are stacked.
 bool isListed(const Context &context, size_t module);
 
-/// Replaces the modules of such a list, `experts.0`, by the list.
+/// Replaces the modules of such a list, `experts.0`, by the list, and modules in them, `experts.1.w1`, by that in the
+/// first, whose calls compute the rows of all experts.
 void replaceByLists(const Context &context, std::vector<size_t> &modules);
 
 // bind.cpp

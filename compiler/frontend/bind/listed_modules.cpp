@@ -12,9 +12,10 @@
 #include "compiler/support/layer_names.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
 
 #include <map>
+#include <optional>
 #include <utility>
 
 using namespace meshplan;
@@ -42,7 +43,11 @@ static std::vector<std::string> holdersOf(llvm::ArrayRef<std::string> names) {
 }
 
 ListedParameters::ListedParameters(const ModelOutline &model)
-    : names(listedNames(model, of)), byName(names), byHolder(holdersOf(names)) {}
+    : names(listedNames(model, of)), byName(names), byHolder(holdersOf(names)) {
+  for (const OutlineParameter &parameter : model.parameters)
+    if (parameter.isStacked)
+      lists[model.modules[parameter.names.front().module].path] = parameter.names.front().module;
+}
 
 static const std::string &listOf(const Context &context, size_t parameter) {
   return context.model.modules[context.model.parameters[parameter].names.front().module].path;
@@ -100,6 +105,10 @@ std::vector<size_t> bind::listedBelow(const Context &context, const PatternSeque
   return wholeOf(context, pattern, range, context.listed.byName.match(subtreePattern(pattern)), isKnown);
 }
 
+std::vector<size_t> bind::listedNamed(const Context &context, const PatternSequence &pattern, SourceRange range) {
+  return wholeOf(context, pattern, range, context.listed.byName.match(pattern), [](size_t) { return false; });
+}
+
 std::vector<size_t> bind::listedAt(const Context &context, const PatternSequence &pattern, SourceRange range) {
   std::vector<size_t> names = context.listed.byName.match(pattern);
   llvm::append_range(names, context.listed.byHolder.match(pattern));
@@ -111,18 +120,36 @@ bool bind::namesListed(const Context &context, const PatternSequence &pattern) {
   return !context.listed.byName.match(subtreePattern(pattern)).empty();
 }
 
+/// The list around a module: its path in it is `inside`, `w1` of `experts.0.w1`.
+static std::optional<size_t> listAround(const Context &context, llvm::StringRef path, llvm::StringRef &inside) {
+  for (llvm::StringRef around = path; around.contains('.');) {
+    around = around.rsplit('.').first;
+    if (auto list = context.listed.lists.find(around); list != context.listed.lists.end()) {
+      inside = path.drop_front(around.size() + 1).split('.').second;
+      return list->second;
+    }
+  }
+  return std::nullopt;
+}
+
 bool bind::isListed(const Context &context, size_t module) {
-  llvm::StringRef path = context.model.modules[module].path;
-  return llvm::any_of(context.listed.of, [&](size_t parameter) { return isInside(path, listOf(context, parameter)); });
+  llvm::StringRef inside;
+  return listAround(context, context.model.modules[module].path, inside).has_value();
 }
 
 void bind::replaceByLists(const Context &context, std::vector<size_t> &modules) {
+  if (context.listed.lists.empty())
+    return;
+  llvm::StringMap<size_t> paths;
+  for (auto [index, module] : llvm::enumerate(context.model.modules))
+    paths[module.path] = index;
   for (size_t &module : modules) {
-    auto [list, number] = llvm::StringRef(context.model.modules[module].path).rsplit('.');
-    bool isNumber = !number.empty() && llvm::all_of(number, llvm::isDigit);
-    for (const OutlineParameter &parameter : context.model.parameters)
-      if (isNumber && parameter.isStacked && list == context.model.modules[parameter.names.front().module].path)
-        module = parameter.names.front().module;
+    llvm::StringRef inside;
+    std::optional<size_t> list = listAround(context, context.model.modules[module].path, inside);
+    if (!list)
+      continue;
+    auto first = paths.find((llvm::Twine(context.model.modules[*list].path) + ".0." + inside).str());
+    module = inside.empty() ? *list : first == paths.end() ? module : first->second;
   }
   llvm::sort(modules);
   modules.erase(llvm::unique(modules), modules.end());

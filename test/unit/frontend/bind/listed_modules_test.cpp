@@ -125,6 +125,55 @@ TEST(BindListedModules, AStyleOfOtherModulesLeavesTheListAlone) {
   EXPECT_EQ(outcome.plan->modules.size(), 3u);
 }
 
+/// What files have of the parameters, of those that an entry names.
+std::vector<std::string> fileNames(const std::string &entries) {
+  Outcome outcome = bindWith("weight_names {\n" + entries + "\n}");
+  EXPECT_EQ(outcome.text, "");
+  std::vector<std::string> texts;
+  if (outcome.plan)
+    for (const BoundWeightName &each : outcome.plan->weightNames)
+      if (each.range.hasLine())
+        texts.push_back(each.tensor + ": " + each.text);
+  return texts;
+}
+
+TEST(BindListedModules, FilesMayHaveOtherNamesForTheModules) {
+  EXPECT_THAT(fileNames("h.*.e.*.w1.weight: l.*.x_*.up"),
+              ElementsAre("h.0.e.w1.weight: stack l.0.x_*.up", "h.1.e.w1.weight: stack l.1.x_*.up"));
+  EXPECT_THAT(fileNames("h.1.**: l.**"), ElementsAre("h.1.e.w1.weight: stack l.e.*.w1.weight",
+                                                     "h.1.e.w1.bias: stack "
+                                                     "l.e.*.w1.bias",
+                                                     "h.1.e.w2.weight: stack l.e.*.w2.weight"));
+  EXPECT_THAT(fileNames("h.0.e.w2.weight: stack l.*.down"), ElementsAre("h.0.e.w2.weight: stack l.*.down"));
+  Outcome outcome = bindWith("weight_names { h.0.e.*.w1.weight: l.*.{a, b} }");
+  ASSERT_TRUE(outcome.plan) << outcome.text;
+  EXPECT_EQ(outcome.plan->weightNames.front().pieces, (WeightPieces{{"l.", "l."}, {".a", ".b"}, {12, 12}, 1, 4}));
+  outcome = bindWith("weight_names { h.0.e.*.w1.weight: l.*.{a, b} dim 1 }");
+  ASSERT_TRUE(outcome.plan) << outcome.text;
+  EXPECT_EQ(outcome.plan->weightNames.front().pieces, (WeightPieces{{"l.", "l."}, {".a", ".b"}, {8, 8}, 2, 4}));
+}
+
+TEST(BindListedModules, FileNamesOfSomeModulesAreRefused) {
+  EXPECT_THAT(bindWith("weight_names { h.0.e.1.w1.weight: up }").text,
+              HasSubstr("'h.0.e.1.w1.weight' names 1 of the 4 modules of 'h.0.e', whose parameters are one"));
+  EXPECT_THAT(
+      bindWith("weight_names { h.0.e.*.w1.weight: stack l.*.* }").text,
+      HasSubstr("'h.0.e.*.w1.weight' names parameters of the modules of a list, which are not stacked in a file"));
+}
+
+TEST(BindListedModules, ModulesInAListAreThoseOfTheFirst) {
+  Outcome outcome = bindWith("recompute h.1.e.*.w1");
+  ASSERT_TRUE(outcome.plan) << outcome.text;
+  std::vector<size_t> modules = outcome.plan->recomputes.at(0).paths.at(0).modules;
+  ASSERT_EQ(modules.size(), 1u);
+  EXPECT_EQ(mixture().modules[modules.front()].path, "h.1.e.0.w1");
+}
+
+TEST(BindListedModules, InitialValuesAreThoseOfTheModules) {
+  Outcome outcome = bindWith("optimizer sgd { lr 1 }\ninit { **.weight normal 1 }");
+  EXPECT_THAT(outcome.text, HasSubstr("add 'h.*.e.w1.bias zeros'"));
+}
+
 /// The help for `expert` at a module without parameters of its own.
 std::string helpFor(const std::string &path, const std::vector<std::string> &holders) {
   ModelOutline model;

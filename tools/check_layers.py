@@ -35,6 +35,8 @@ KERNEL_BLOCKS = "runtime/schema/kernel_blocks.h"
 # In which tensors of a weight file a parameter is: the language, the dialects, the loader of the artifact and the
 # reader of weights agree on it.
 WEIGHT_PIECES = "runtime/schema/weight_pieces.h"
+# Which of these are the parameters of a list of modules: the language and the runtime agree on it.
+STACKED_MODULES = "runtime/schema/stacked_modules.h"
 # Names that the compiler gives and the runtime looks for.
 PROGRAM_NAMES = "runtime/schema/program_names.h"
 # Rooms that a room above these, one that runs programs or compares them, may use, too.
@@ -69,12 +71,13 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     ROUTED: (set(), set()),
     KERNEL_BLOCKS: (set(), set()),
     WEIGHT_PIECES: (set(), set()),
+    STACKED_MODULES: ({WEIGHT_PIECES}, set()),
     "runtime/base": ({EXTENT}, {"fmt", "xxhash"}),
     "runtime/artifact": (
         {"runtime/base", "runtime/schema", DISTRIBUTION, EXTENT, LOSS_SCALE, RATE_SCHEDULE, ROUTED, WEIGHT_PIECES},
         {"flatbuffers"},
     ),
-    "runtime/data": ({"runtime/base", EXTENT, WEIGHT_PIECES}, {"json", "zip", "zlib", "isal"}),
+    "runtime/data": ({"runtime/base", EXTENT, STACKED_MODULES, WEIGHT_PIECES}, {"json", "zip", "zlib", "isal"}),
     "runtime/comm": ({"runtime/base", EXTENT}, set()),
     "runtime/comm/threads": ({"runtime/base", "runtime/comm"}, set()),
     "runtime/comm/mpi": ({"runtime/base", "runtime/comm"}, {"mpi"}),
@@ -87,7 +90,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"json"},
     ),
     "runtime/rendezvous": ({"runtime/base", "runtime/comm", "runtime/comm/store", "runtime/tensor"}, {"torch"}),
-    "runtime/exec": (BELOW_EXEC | {TRACE_FORM}, {"flatbuffers", "json"}),
+    "runtime/exec": (BELOW_EXEC | {STACKED_MODULES, TRACE_FORM, WEIGHT_PIECES}, {"flatbuffers", "json"}),
     "runtime/dataset": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
     "runtime/checkpoint": (BELOW_EXEC | {"runtime/exec", WEIGHT_PIECES}, {"flatbuffers", "json"}),
     "runtime/verify": (BELOW_EXEC | {"runtime/exec"}, {"flatbuffers"}),
@@ -109,6 +112,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             MESH_AXES,
             PROGRAM_NAMES,
             RATE_SCHEDULE,
+            STACKED_MODULES,
             WEIGHT_PIECES,
         },
         {"antlr", "llvm"},

@@ -202,10 +202,31 @@ bool Compilation::import() {
 
 bool Compilation::stackExperts(const Syntax &syntax, archive::ExportedProgram &program) {
   std::vector<ListToStack> lists = listsToStack(syntax, outline.model);
+  // The lists of equal layers have the same fault, so an entry is reported once.
+  struct Fault {
+    const ListToStack *list;
+    std::string text;
+    size_t more = 0;
+  };
+  std::vector<Fault> faults;
   for (const ListToStack &list : lists)
-    if (std::string fault = stackModules(program, list.path); !fault.empty())
-      reports.error(list.range, "the modules of '" + list.path + "' cannot be divided as experts: " + fault)
-          .help("experts of a list have parameters of the same names, shapes and types, of which none is shared");
+    if (std::string text = stackModules(program, list.path); !text.empty()) {
+      auto known = llvm::find_if(faults, [&](const Fault &fault) { return fault.list->range == list.range; });
+      if (known == faults.end())
+        faults.push_back({&list, std::move(text)});
+      else
+        ++known->more;
+    }
+  for (const auto &[list, text, more] : faults) {
+    Diagnostic &error =
+        reports.error(list->range, "the modules of '" + list->path + "' cannot be divided as experts: " + text);
+    if (more > 0)
+      error.note({}, "nor can those of " + std::to_string(more) + (more > 1 ? " more lists" : " more list"));
+    error.help(
+        "experts of a list are several, numbered from 0, and have parameters of the same names, shapes and types, "
+        "of which all are used and none is shared; give other lists styles of the modules in them, such as "
+        "'colwise' and 'rowwise'");
+  }
   if (!lists.empty())
     outline = outlineModel(program);
   return !reports.hasErrors();

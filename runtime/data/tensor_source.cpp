@@ -9,6 +9,7 @@
 #include "runtime/data/tensor_pieces.h"
 #include "runtime/data/tensor_source_builder.h"
 #include "runtime/data/zip_file.h"
+#include "runtime/schema/stacked_modules.h"
 
 #include <algorithm>
 #include <cstring>
@@ -148,18 +149,38 @@ Status TensorSource::notFound(std::span<const std::string> wanted, const std::st
   return Status::error(StatusCode::notFound, sourcePath, ": no tensor ", quoted(wanted, " or "), purpose, hint);
 }
 
+Status TensorSource::partsNotFound(const std::string &name, std::span<const WeightPiece> pieces,
+                                   bool areModules) const {
+  std::vector<std::string> missing;
+  for (const WeightPiece &piece : pieces)
+    if (!find(piece.name))
+      missing.push_back(piece.name);
+  std::string purpose = areModules ? ", which is a part of '" + name + "', since 'expert' divides the modules of a list"
+                                   : ", which the plan names as a part of '" + name + "'";
+  if (missing.size() > 1)
+    purpose += " (" + std::to_string(missing.size()) + " of its " + std::to_string(pieces.size()) +
+               " parts are missing, to '" + missing.back() + "')";
+  Status status = notFound({missing.data(), 1}, purpose);
+  return areModules && status.message().find("; help: ") == std::string::npos
+             ? Status::error(
+                   status.code(), status.message(),
+                   "; help: read a file with the tensors of the modules, or say in 'weight_names' of the plan "
+                   "what it calls them")
+             : status;
+}
+
 Expected<StoredTensor> TensorSource::assembled(const std::string &name, std::span<const WeightPiece> pieces,
-                                               std::span<const int64_t> shape) const {
-  std::string purpose = ", which the plan names as a part of '" + name + "'";
+                                               std::span<const int64_t> shape, bool areModules) const {
   std::vector<StoredPiece> found;
   for (const WeightPiece &piece : pieces) {
     const StoredTensor *tensor = find(piece.name);
     if (!tensor)
-      return notFound({&piece.name, 1}, purpose);
+      return partsNotFound(name, pieces, areModules);
     if (tensor->shape != piece.stored)
       return Status::error(StatusCode::invalid, sourcePath, ": tensor '", piece.name, "' has shape ",
                            shapeText(tensor->shape), ", ", shapeText(piece.stored), " required as a part of '", name,
-                           "'; help: change 'weight_names' of the plan, or read another file");
+                           areModules ? "'; help: compile for the shape in the file, or read another file"
+                                      : "'; help: change 'weight_names' of the plan, or read another file");
     MESHPLAN_RETURN_IF_ERROR(checkType(*tensor, sourcePath));
     found.push_back({*tensor, piece.begin, piece.shape});
   }
@@ -176,7 +197,7 @@ void TensorSource::assemble(std::span<const std::string> wanted, const WeightPie
   if (std::ranges::any_of(wanted, [&](const std::string &name) { return find(name); }))
     return;
   std::vector<WeightPiece> all = piecesOf(pieces, shape);
-  Expected<StoredTensor> made = assembled(wanted.front(), all, shape);
+  Expected<StoredTensor> made = assembled(wanted.front(), all, shape, areStackedModules(pieces, wanted.front()));
   if (!made) {
     for (const std::string &name : wanted)
       unassembled.emplace(name, made.status());

@@ -111,8 +111,10 @@ private:
   std::string sourcePath;
   std::string indexPath; ///< path of the index, if there is one
   std::vector<MappedFile> files;
+  /// `areModules`: the pieces are the parameters of a list of modules.
   Expected<StoredTensor> assembled(const std::string &name, std::span<const WeightPiece> pieces,
-                                   std::span<const int64_t> shape) const;
+                                   std::span<const int64_t> shape, bool areModules) const;
+  Status partsNotFound(const std::string &name, std::span<const WeightPiece> pieces, bool areModules) const;
   Status readPieces(const StoredTensor &tensor, const SliceRanges &ranges, DType dtype, std::span<std::byte> out,
                     ReaderShare share) const;
   Status notFound(std::span<const std::string> wanted, const std::string &purpose) const;

@@ -1,6 +1,7 @@
 //===- diff_command.cpp - meshplan diff -----------------------------------===//
 
 #include "compiler/report/diff/report_diff.h"
+#include "compiler/report/diff/stack_report.h"
 #include "compiler/report/settings/describe_settings.h"
 #include "tools/meshplan/commands.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -23,6 +24,7 @@ private:
   struct Side {
     mlir::FailureOr<Report> report = mlir::failure();
     std::string modelDigest;
+    std::vector<StackedParameter> stacked;
   };
 
   Side compile(const std::string &planFile);
@@ -56,6 +58,10 @@ DiffCommand::Side DiffCommand::compile(const std::string &planFile) {
       side.report->settings =
           describeSettings(compilation.plan(), compilation.model(), compilation.diagnostics().sources());
     side.modelDigest = compilation.digestOfModel();
+    for (const OutlineParameter &parameter : compilation.model().parameters)
+      if (parameter.isStacked)
+        side.stacked.push_back({compilation.model().modules[parameter.names.front().module].path,
+                                parameter.names.front().leaf, parameter.shape.front()});
   }
   print(compilation.diagnostics());
   return side;
@@ -85,7 +91,13 @@ int DiffCommand::run() {
   splitDefinitions(definitions, options);
   // Both are compiled, so that one run shows the errors of either.
   Side first = compile(before), second = compile(after);
-  if (failed(first.report) || failed(second.report) || !isOneModel(first, second))
+  if (failed(first.report) || failed(second.report))
+    return 1;
+  for (const StackedParameter &stacked : first.stacked)
+    stackReport(*second.report, stacked);
+  for (const StackedParameter &stacked : second.stacked)
+    stackReport(*first.report, stacked);
+  if (!isOneModel(first, second))
     return 1;
   ReportDiff diff = compareReports(*first.report, *second.report);
   if (json)

@@ -9,12 +9,31 @@
 
 using namespace meshplan;
 
-static bool dividesExperts(const EntryStatement &entry) {
-  return entry.path && llvm::any_of(entry.clauses, [](const Clause &clause) {
-           const auto *style = std::get_if<StyleClause>(&clause);
-           return style && (style->style.text == styleName(StyleKind::Expert) ||
-                            style->style.text == styleName(StyleKind::Within));
-         });
+/// The first style of an entry that divides experts, or their features; null if it has none.
+static const StyleClause *expertClause(const EntryStatement &entry) {
+  for (const Clause &clause : entry.clauses)
+    if (const auto *style = std::get_if<StyleClause>(&clause))
+      if (style->style.text == styleName(StyleKind::Expert) || style->style.text == styleName(StyleKind::Within))
+        return entry.path ? style : nullptr;
+  return nullptr;
+}
+
+/// The pattern of an entry with those of its blocks; nothing if one of them is wrong, which bindPlan reports.
+static std::optional<PatternSequence> patternOf(const EntryStatement &entry) {
+  Sources none;
+  Diagnostics unread(none);
+  std::vector<PathPattern> nested = entry.blocks;
+  nested.push_back(*entry.path);
+  return parsePattern(nested, unread);
+}
+
+std::vector<std::pair<SourceRange, std::string>> bind::stackingEntries(const Syntax &syntax, llvm::StringRef list) {
+  std::vector<std::pair<SourceRange, std::string>> found;
+  for (const EntryStatement &entry : syntax.entries)
+    if (const StyleClause *style = expertClause(entry))
+      if (std::optional<PatternSequence> pattern = patternOf(entry); pattern && PathMatcher(*pattern).matches(list))
+        found.emplace_back(entry.pathRange, style->style.text);
+  return found;
 }
 
 std::vector<ListToStack> meshplan::listsToStack(const Syntax &syntax, const ModelOutline &model) {
@@ -23,14 +42,8 @@ std::vector<ListToStack> meshplan::listsToStack(const Syntax &syntax, const Mode
     for (const OutlineParameterName &name : parameter.names)
       holds[name.module] = true;
   std::vector<ListToStack> lists;
-  Sources none;
-  Diagnostics unread(none); // bindPlan reports wrong paths
   for (const EntryStatement &entry : syntax.entries) {
-    if (!dividesExperts(entry))
-      continue;
-    std::vector<PathPattern> nested = entry.blocks;
-    nested.push_back(*entry.path);
-    std::optional<PatternSequence> pattern = parsePattern(nested, unread);
+    std::optional<PatternSequence> pattern = expertClause(entry) ? patternOf(entry) : std::nullopt;
     if (!pattern)
       continue;
     PathMatcher matcher(*pattern);

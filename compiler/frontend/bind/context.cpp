@@ -42,7 +42,7 @@ static std::vector<std::string> parameterPaths(const ModelOutline &model) {
 Context::Context(const Syntax &syntax, const ModelOutline &model, const Environment &environment,
                  Diagnostics &diagnostics)
     : syntax(syntax), model(model), environment(environment), diagnostics(diagnostics), modules(modulePaths(model)),
-      parameterNames(parameterPaths(model)), parameters(parameterNames), held(model.modules.size()),
+      parameterNames(parameterPaths(model)), parameters(parameterNames), listed(model), held(model.modules.size()),
       touches(model.modules.size(), false) {
   for (const ValueStatement &statement : syntax.values)
     for (const DimSyntax &dim : statement.dims)

@@ -17,6 +17,16 @@
 
 namespace meshplan::bind {
 
+/// Parameters of the modules of lists, which are parts of stacked parameters.
+struct ListedParameters {
+  explicit ListedParameters(const ModelOutline &model);
+
+  std::vector<size_t> of;         ///< the stacked parameter of each
+  std::vector<std::string> names; ///< `experts.0.w1.weight`
+  llvm::StringMap<size_t> lists;  ///< by path: the modules that are such lists
+  PathTree byName, byHolder;      ///< over the names, and over the modules that hold them
+};
+
 /// The model with its paths as trees.
 struct Context {
   Context(const Syntax &syntax, const ModelOutline &model, const Environment &environment, Diagnostics &diagnostics);
@@ -30,9 +40,10 @@ struct Context {
   std::vector<std::string> parameterNames; ///< every name of every parameter
   std::vector<NamedParameter> named;       ///< the parameter with the name, and the module that holds it
   PathTree parameters;                     ///< over parameterNames
-  std::vector<std::vector<size_t>> held;   ///< by module: parameters with a name in it, sorted
-  std::vector<bool> touches;               ///< by module: whether it holds or reads a parameter
-  std::vector<std::string> dimNames;       ///< names that 'input' statements give to dims
+  ListedParameters listed;
+  std::vector<std::vector<size_t>> held; ///< by module: parameters with a name in it, sorted
+  std::vector<bool> touches;             ///< by module: whether it holds or reads a parameter
+  std::vector<std::string> dimNames;     ///< names that 'input' statements give to dims
   /// The tensors of weight files that 'weight_names' names, and the first name of the parameter of each.
   std::vector<std::pair<std::string, std::string>> fileNames;
 
@@ -82,10 +93,12 @@ int64_t bindDimNumber(const Context &context, const StyleOption &option);
 
 // paths.cpp
 
-/// Fills modules and parameters of an entry. An alternative of the pattern that matches modules names these; one that
-/// matches no module names the parameters that it matches. Reports an alternative that matches neither, with the
-/// nearest path that exists.
-void matchEntry(const Context &context, llvm::ArrayRef<PathPattern> nested, EntryMatch &match);
+/// Fills modules and parameters of an entry, and returns its pattern. An alternative of the pattern that matches
+/// modules names these; one that matches no module names the parameters that it matches. Reports an alternative that
+/// matches neither, with the nearest path that exists. Those of modules in lists are left to the caller
+/// (listed_modules.cpp).
+std::optional<PatternSequence> matchEntry(const Context &context, llvm::ArrayRef<PathPattern> nested,
+                                          EntryMatch &match);
 
 /// Checks the pattern of a block: modules must lie below its path, which may itself be missing in the outline, as a
 /// ModuleList may. True if some do.
@@ -101,6 +114,34 @@ BoundPaths bindModulePath(const Context &context, const PathPattern &path, llvm:
 
 /// The help for a pattern that names no parameter: near names, or else the names that parameters have in their modules.
 std::string parameterHelp(const Context &context, const PatternSequence &pattern);
+
+// listed_modules.cpp
+
+/// The stacked parameters of which the pattern names the parts of all modules, or modules around them. Reports one of
+/// which it names some, unless `isKnown` says that it is named in another way.
+std::vector<size_t> listedBelow(const Context &context, const PatternSequence &pattern, SourceRange range,
+                                llvm::function_ref<bool(size_t)> isKnown);
+
+/// Those of which it names the parts of all modules. Reports as listedBelow does.
+std::vector<size_t> listedNamed(const Context &context, const PatternSequence &pattern, SourceRange range);
+
+/// Those of which it names the parts of all modules, or what holds them.
+std::vector<size_t> listedAt(const Context &context, const PatternSequence &pattern, SourceRange range);
+
+/// True if the pattern names a part of a stacked parameter, or a module around one.
+bool namesListed(const Context &context, const PatternSequence &pattern);
+
+/// True for a module in a list whose parameters are stacked.
+bool isListed(const Context &context, size_t module);
+
+/// Replaces the modules of such a list, `experts.0`, by the list, and modules in them, `experts.1.w1`, by that in the
+/// first, whose calls compute the rows of all experts.
+void replaceByLists(const Context &context, std::vector<size_t> &modules);
+
+// bind.cpp
+
+/// The entries that give `expert` or `within` to a list: their paths, and the word.
+std::vector<std::pair<SourceRange, std::string>> stackingEntries(const Syntax &syntax, llvm::StringRef list);
 
 // weight_names.cpp
 

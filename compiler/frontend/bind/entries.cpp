@@ -19,6 +19,7 @@
 #include "compiler/support/nearest.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
 #include <map>
@@ -41,6 +42,11 @@ private:
   bool checkBlocks();
   bool isInBadBlock(llvm::ArrayRef<PathPattern> blocks) const;
   void addEntry(size_t index);
+
+  /// Makes of modules in lists whose parameters are stacked, and of parameters that they would hold, the stacked
+  /// parameters, if the entry names nothing else. Reports an entry that names some modules of a list.
+  void takeListed(const EntryStatement &entry, const EntryStyles &entryStyles, const PatternSequence &pattern,
+                  EntryMatch &match);
 
   /// Checks an entry whose path names parameters: it may only state styles.
   void checkParameterEntry(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match);
@@ -109,7 +115,8 @@ void EntryBinder::addEntry(size_t index) {
     if (entry.isOverride)
       context.diagnostics.error(entry.range, "'rest' applies to modules without an entry and cannot override");
   } else if (!isInBadBlock(entry.blocks)) {
-    matchEntry(context, nested, match);
+    if (std::optional<PatternSequence> pattern = matchEntry(context, nested, match))
+      takeListed(entry, styles.back(), *pattern, match);
     checkParameterEntry(entry, styles.back(), match);
   }
   // An override must match a strict subset of what the paths of the other entry match, so all of their matches are
@@ -118,6 +125,32 @@ void EntryBinder::addEntry(size_t index) {
   dropWithoutParameters(entry, styles.back(), match);
   claimAll(index, styles.back(), match);
   plan.entries.push_back(std::move(match));
+}
+
+void EntryBinder::takeListed(const EntryStatement &entry, const EntryStyles &entryStyles,
+                             const PatternSequence &pattern, EntryMatch &match) {
+  if (!namesListed(context, pattern))
+    return;
+  auto isKnown = [&](size_t parameter) {
+    size_t holder = context.model.parameters[parameter].names.front().module;
+    return llvm::is_contained(match.modules, holder) ||
+           llvm::is_contained(match.parameters, NamedParameter{holder, parameter});
+  };
+  size_t before = context.diagnostics.errorCount();
+  listedBelow(context, pattern, match.range, isKnown);
+  std::vector<size_t> stacked = listedAt(context, pattern, match.range);
+  bool isOnly =
+      match.parameters.empty() && llvm::all_of(match.modules, [&](size_t module) { return isListed(context, module); });
+  if (context.diagnostics.errorCount() != before) {
+    match.modules.clear();
+    return;
+  }
+  if (!isOnly || stacked.empty() || (!entryStyles.placesModules() && entryStyles.placements.empty()))
+    return;
+  match.modules.clear();
+  for (size_t parameter : stacked)
+    match.parameters.push_back({context.model.parameters[parameter].names.front().module, parameter});
+  llvm::sort(match.parameters);
 }
 
 void EntryBinder::checkParameterEntry(const EntryStatement &entry, const EntryStyles &entryStyles, EntryMatch &match) {
@@ -143,6 +176,45 @@ void EntryBinder::checkParameterEntry(const EntryStatement &entry, const EntrySt
                   "parameter { " + leaf + ": LAYOUT }");
 }
 
+/// The parameters of each module in a container, by the name of the module there: `w1.weight [48, 16]`.
+static std::map<std::string, std::string> modulesIn(const Context &context, llvm::StringRef container) {
+  std::map<std::string, std::string> modules;
+  for (const NamedParameter &named : context.named) {
+    llvm::StringRef holder = context.model.modules[named.module].path;
+    std::string path = (holder + "." + context.leaf(named.parameter, named.module)).str();
+    llvm::StringRef inside = path;
+    if (!isInside(holder, container) || !inside.consume_front(container) || !inside.consume_front("."))
+      continue;
+    auto [module, name] = inside.split('.');
+    std::string &text = modules[module.str()] += name.str();
+    for (int64_t size : context.model.parameters[named.parameter].shape)
+      text += " " + std::to_string(size);
+    text += "; ";
+  }
+  return modules;
+}
+
+/// The help for a style of experts at a container: the list that has them, or why it is none; empty if nothing looks
+/// like experts.
+static std::string listHelp(const Context &context, llvm::StringRef path, llvm::StringRef style) {
+  auto isNumber = [](llvm::StringRef name) { return !name.empty() && llvm::all_of(name, llvm::isDigit); };
+  auto [list, number] = path.rsplit('.');
+  if (isNumber(number))
+    return ("if '" + path + "' is one of several experts, name their list: '" + list + "'").str();
+  for (const OutlineModule &module : context.model.modules)
+    if (auto [inner, name] = llvm::StringRef(module.path).rsplit('.'); isNumber(name) && isInside(inner, path))
+      return ("if '" + module.path + "' is one of several experts, name their list: '" + inner + "'").str();
+  std::map<std::string, std::string> modules = modulesIn(context, path);
+  bool areEqual = modules.size() > 1 &&
+                  llvm::all_of(modules, [&](const auto &each) { return each.second == modules.begin()->second; });
+  if (!areEqual)
+    return "";
+  return ("'" + style + "' takes experts of a list, whose names are numbers from 0, and these are '" +
+          modules.begin()->first + "', '" + std::next(modules.begin())->first +
+          "' and so on: make them an 'nn.ModuleList'")
+      .str();
+}
+
 void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const EntryStyles &entryStyles,
                                         EntryMatch &match) {
   const BoundStyle *style = entryStyles.dividing();
@@ -160,10 +232,9 @@ void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const Entry
   Diagnostic &error =
       context.diagnostics.error(entry.pathRange, moduleText(match.path) + " has no parameters of its own, and '" +
                                                      styleName(style->kind).str() + "' splits parameters");
-  auto [list, number] = llvm::StringRef(path).rsplit('.');
-  bool isElement = !number.empty() && llvm::all_of(number, llvm::isDigit);
-  if (isElement && (style->kind == StyleKind::Expert || style->kind == StyleKind::Within))
-    error.help("if '" + path + "' is one of several experts, name their list: '" + list.str() + "'");
+  if (style->kind == StyleKind::Expert || style->kind == StyleKind::Within)
+    if (std::string help = listHelp(context, path, styleName(style->kind)); !help.empty())
+      error.help(std::move(help));
   error.help(below.empty() ? "activations follow their producer: remove the entry"
                            : "modules with parameters: " + quotedList(below, ","));
 }

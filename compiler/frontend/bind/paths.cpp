@@ -87,10 +87,11 @@ static std::string moduleHelp(const Context &context, const PatternSequence &pat
   return help.empty() ? repairHelp(context.modules, pattern) : help;
 }
 
-void bind::matchEntry(const Context &context, llvm::ArrayRef<PathPattern> nested, EntryMatch &match) {
+std::optional<PatternSequence> bind::matchEntry(const Context &context, llvm::ArrayRef<PathPattern> nested,
+                                                EntryMatch &match) {
   std::optional<PatternSequence> pattern = parsePattern(nested, context.diagnostics);
   if (!pattern)
-    return;
+    return std::nullopt;
   match.modules = context.modules.match(*pattern);
   // Each alternative must match something: of `{q_proj, k_porj}` the first would match, and the error in the second
   // would leave k_proj to another entry.
@@ -101,7 +102,7 @@ void bind::matchEntry(const Context &context, llvm::ArrayRef<PathPattern> nested
     std::vector<size_t> names = context.parameters.match(single);
     for (size_t name : names)
       match.parameters.push_back(context.named[name]);
-    if (!names.empty())
+    if (!names.empty() || namesListed(context, single))
       continue;
     std::string help = moduleHelp(context, single);
     context.diagnostics.error(match.range, "'" + patternText(single) + "' matches no module")
@@ -109,6 +110,7 @@ void bind::matchEntry(const Context &context, llvm::ArrayRef<PathPattern> nested
   }
   llvm::sort(match.parameters);
   match.parameters.erase(llvm::unique(match.parameters), match.parameters.end());
+  return pattern;
 }
 
 bool bind::checkBlock(const Context &context, llvm::ArrayRef<PathPattern> nested, SourceRange range) {
@@ -140,7 +142,7 @@ std::string bind::parameterHelp(const Context &context, const PatternSequence &p
 
 /// True if a parameter has a name that matches, or is held by a module at or below one that matches.
 static bool namesParameter(const Context &context, const PatternSequence &pattern) {
-  return !context.parameters.match(pattern).empty() ||
+  return !context.parameters.match(pattern).empty() || namesListed(context, pattern) ||
          llvm::any_of(context.modules.match(subtreePattern(pattern)),
                       [&](size_t module) { return !context.held[module].empty(); });
 }
@@ -151,6 +153,12 @@ static BoundPaths pathsOf(const Context &context, const PathPattern &path, const
     result.parameters.push_back(context.named[name].parameter);
   for (size_t module : context.modules.match(subtreePattern(pattern)))
     llvm::append_range(result.parameters, context.held[module]);
+  llvm::sort(result.parameters);
+  auto isKnown = [known = result.parameters](size_t parameter) {
+    return std::binary_search(known.begin(), known.end(), parameter);
+  };
+  llvm::append_range(result.parameters, listedBelow(context, pattern, path.range, isKnown));
+  replaceByLists(context, result.modules);
   llvm::sort(result.parameters);
   result.parameters.erase(llvm::unique(result.parameters), result.parameters.end());
   return result;

@@ -12,11 +12,15 @@
 //   with the stars   l.7.experts. | .w1, l.7.experts. | .w3
 //   tensors          l.7.experts.0.w1 [48, 16], l.7.experts.0.w3, l.7.experts.1.w1, ...
 //
+// Where PARAMETERS names the parameters of all modules of a list that are stacked, it says what files have of the
+// stacked one: the star that matches the number of the module numbers the tensors.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/context.h"
 #include "compiler/frontend/path_stars.h"
 #include "compiler/support/nearest.h"
+#include "runtime/schema/stacked_modules.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -61,7 +65,11 @@ private:
   std::optional<PatternSequence> parametersOf(const WeightName &entry);
   std::optional<Rule> ruleOf(const WeightName &entry, const PatternSequence &parameters);
   bool bindOptions(Rule &rule);
-  void name(const Rule &rule, const NamedTensor &tensor, llvm::ArrayRef<std::string> matched);
+  /// What is before and after the number of a stacked tensor; all is before if there is none.
+  using Parts = std::vector<std::pair<std::string, std::string>>;
+
+  void name(const Rule &rule, const NamedTensor &tensor, const Parts &names);
+  void nameModules(const Rule &rule, const PatternSequence &parameters);
   std::optional<WeightPieces> piecesFor(const Rule &rule, const NamedTensor &tensor);
   bool matches(const PatternSequence &pattern) const;
 
@@ -96,7 +104,7 @@ std::optional<PatternSequence> NamesBinder::parametersOf(const WeightName &entry
         .help("write a line for each of them");
     return std::nullopt;
   }
-  if (matches(*pattern))
+  if (matches(*pattern) || !context.listed.byName.match(*pattern).empty())
     return pattern;
   if (context.modules.match(*pattern).empty())
     context.diagnostics.error(entry.parameters.range, text + " matches no parameter and no buffer")
@@ -211,7 +219,7 @@ std::optional<WeightPieces> NamesBinder::piecesFor(const Rule &rule, const Named
   return pieces;
 }
 
-void NamesBinder::name(const Rule &rule, const NamedTensor &tensor, llvm::ArrayRef<std::string> matched) {
+void NamesBinder::name(const Rule &rule, const NamedTensor &tensor, const Parts &names) {
   if (auto known = entryOf.find(tensor.first); known != entryOf.end()) {
     const BoundWeightName &other = plan.weightNames[known->second];
     // A tied parameter matches with each of its names.
@@ -225,16 +233,40 @@ void NamesBinder::name(const Rule &rule, const NamedTensor &tensor, llvm::ArrayR
   if (!pieces)
     return;
   std::string text;
-  for (const PatternSequence &choice : rule.names) {
-    auto [before, after] = replaceStars(choice, matched);
+  for (const auto &[before, after] : names) {
     text += (text.empty() ? "" : ", ") + before + (rule.isStacked ? "*" : "") + after;
-    pieces->before.push_back(std::move(before));
-    pieces->after.push_back(std::move(after));
+    pieces->before.push_back(before);
+    pieces->after.push_back(after);
   }
   entryOf[tensor.first] = plan.weightNames.size();
   shapes.push_back(tensor.shape);
   plan.weightNames.push_back(
       {tensor.first, tensor.parameter, std::move(*pieces), (rule.isStacked ? "stack " : "") + text, rule.entry.range});
+}
+
+/// Names stacked parameters as those of their modules.
+void NamesBinder::nameModules(const Rule &rule, const PatternSequence &parameters) {
+  Rule stacked{rule.entry, rule.names, true, rule.dim, rule.parts};
+  if (stacked.dim)
+    ++*stacked.dim;
+  size_t before = context.diagnostics.errorCount();
+  for (size_t parameter : listedNamed(context, parameters, rule.entry.parameters.range)) {
+    const NamedTensor &tensor =
+        *llvm::find_if(tensors, [&](const NamedTensor &each) { return each.parameter == parameter; });
+    size_t module = llvm::find(context.listed.of, parameter) - context.listed.of.begin();
+    auto nameOf = [&](size_t number, const PatternSequence &choice) {
+      return replaceStars(choice, *starMatches(parameters, context.listed.names[module + number])).first;
+    };
+    Parts names;
+    for (const PatternSequence &choice : rule.names) {
+      // They differ in the number only, where it is in the name.
+      std::string first = nameOf(0, choice), second = nameOf(1, choice);
+      size_t number = std::mismatch(first.begin(), first.end(), second.begin(), second.end()).first - first.begin();
+      names.emplace_back(first.substr(0, number), first.substr(std::min(number + 1, first.size())));
+    }
+    if (context.diagnostics.errorCount() == before)
+      name(stacked, tensor, names);
+  }
 }
 
 void NamesBinder::bind(const WeightName &entry) {
@@ -243,10 +275,23 @@ void NamesBinder::bind(const WeightName &entry) {
   if (!rule)
     return;
   size_t before = context.diagnostics.errorCount();
+  if (rule->isStacked && !matches(*parameters))
+    context.diagnostics
+        .error(entry.how->range, "'" + entry.parameters.text +
+                                     "' names parameters of the modules of a list, which are "
+                                     "not stacked in a file")
+        .help("leave 'stack' out");
+  // First, as `**` matches what is stacked by its own name, too.
+  if (!rule->isStacked)
+    nameModules(*rule, *parameters);
   // One error for an entry: the parameters of equal layers have equal shapes.
   for (size_t i = 0; i < tensors.size() && context.diagnostics.errorCount() == before; ++i)
-    if (std::optional<std::vector<std::string>> matched = starMatches(*parameters, tensors[i].name))
-      name(*rule, tensors[i], *matched);
+    if (std::optional<std::vector<std::string>> matched = starMatches(*parameters, tensors[i].name)) {
+      Parts names;
+      for (const PatternSequence &choice : rule->names)
+        names.push_back(replaceStars(choice, *matched));
+      name(*rule, tensors[i], names);
+    }
 }
 
 void NamesBinder::bindStacked() {
@@ -254,8 +299,7 @@ void NamesBinder::bindStacked() {
     if (!tensor.parameter || !context.model.parameters[*tensor.parameter].isStacked || entryOf.contains(tensor.first))
       continue;
     const OutlineParameterName &name = context.model.parameters[*tensor.parameter].names.front();
-    WeightPieces pieces{{context.model.modules[name.module].path + "."}, {"." + name.leaf}, {}, 1, tensor.shape[0]};
-    pieces.sizes = {tensor.shape.size() > 1 ? tensor.shape[1] : 1};
+    WeightPieces pieces = stackedModules(context.model.modules[name.module].path, name.leaf, tensor.shape);
     std::string text = "stack " + pieces.before[0] + "*" + pieces.after[0];
     entryOf[tensor.first] = plan.weightNames.size();
     shapes.push_back(tensor.shape);

@@ -293,7 +293,9 @@ Settings SettingsDescriber::run() {
   if (plan.init)
     addInit(*plan.init);
   for (const BoundWeightName &each : plan.weightNames)
-    if (each.parameter)
+    if (!each.range.hasLine()) // of a list of modules, whose files have what the modules have
+      continue;
+    else if (each.parameter)
       settings.all.push_back({"weight name", each.text, locationOf(each.range), parameterAt(*each.parameter)});
     else
       add("weight name of '" + each.tensor + "'", each.text, locationOf(each.range));

@@ -3,6 +3,7 @@
 #include "compiler/sharding/dataflow/expert_weights.h"
 #include "compiler/sharding/dataflow/carriers.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/support/layer_names.h"
 #include "dialect/plan/attributes.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -108,8 +109,9 @@ static StringRef listOf(StringRef first, StringRef second) {
   return isList ? list : StringRef();
 }
 
-std::map<std::string, int64_t> meshplan::listsOfExperts(func::FuncOp function) {
-  std::map<std::string, int64_t> lists;
+/// The stacks by which calls multiply rows.
+static SmallVector<CallOp> stacksOfExperts(func::FuncOp function) {
+  SmallVector<CallOp> stacks;
   for (auto call : function.getOps<CallOp>()) {
     if (!multipliesRows(call))
       continue;
@@ -117,11 +119,26 @@ std::map<std::string, int64_t> meshplan::listsOfExperts(func::FuncOp function) {
     while (isCarrier(weight.getDefiningOp()))
       weight = weight.getDefiningOp()->getOperand(0);
     auto stack = weight.getDefiningOp<CallOp>();
-    if (!stack || stack.getTarget() != "aten.stack.default" || stack.getNumOperands() < 2)
-      continue;
+    if (stack && stack.getTarget() == "aten.stack.default" && stack.getNumOperands() > 1)
+      stacks.push_back(stack);
+  }
+  return stacks;
+}
+
+std::map<std::string, int64_t> meshplan::listsOfExperts(func::FuncOp function) {
+  std::map<std::string, int64_t> lists;
+  for (CallOp stack : stacksOfExperts(function)) {
     StringRef list = listOf(nameOf(stack.getOperand(0)), nameOf(stack.getOperand(1)));
     if (!list.empty())
       lists[list.str()] = stack.getNumOperands();
   }
   return lists;
+}
+
+StringRef meshplan::partOfExperts(func::FuncOp function, StringRef path) {
+  for (CallOp stack : stacksOfExperts(function))
+    for (Value part : stack.getOperands())
+      if (StringRef name = nameOf(part); name == path || isInside(name, path))
+        return name;
+  return {};
 }

@@ -45,6 +45,10 @@ llvm::StringRef pathOfExperts(mlir::func::FuncOp function);
 /// each: rows are multiplied by stacks of their parameters.
 std::map<std::string, int64_t> listsOfExperts(mlir::func::FuncOp function);
 
+/// The first name of a parameter of one expert, at or inside this path: rows are multiplied by a stack of it and
+/// others. Empty if there is none.
+llvm::StringRef partOfExperts(mlir::func::FuncOp function, llvm::StringRef path);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_SHARDING_DATAFLOW_EXPERT_WEIGHTS_H

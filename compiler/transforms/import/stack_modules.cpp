@@ -88,12 +88,14 @@ std::string ModuleStacker::faultOf(StringRef leaf) const {
     if (isShared(other))
       return "'" + other.name + "' is also another parameter";
     // Of tied parameters torch.export reads one. Without payloads nothing else tells them.
-    if (read.contains(other.value) != read.contains(first.value))
-      return "of '" + other.name + "' and '" + first.name + "' the model reads only one";
+    if (bool isRead = read.contains(other.value); isRead != read.contains(first.value))
+      return "the model does not use '" + (isRead ? first : other).name +
+             "', or ties it to another parameter, and uses '" + (isRead ? other : first).name + "'";
     if (own.dims != value.dims || own.type != value.type)
       return "'" + other.name + "' is " + textOf(own) + ", and '" + first.name + "' is " + textOf(value);
     if (other.requiresGrad != first.requiresGrad)
-      return "of '" + other.name + "' and '" + first.name + "' only one is trained";
+      return "the archive freezes '" + (other.requiresGrad ? first : other).name + "', and not '" +
+             (other.requiresGrad ? other : first).name + "'";
   }
   return "";
 }
@@ -143,8 +145,12 @@ std::string ModuleStacker::run() {
   collect();
   if (modules.empty())
     return "";
-  if (modules.size() < 2 || modules.rbegin()->first != modules.size() - 1)
-    return "it has no modules that are numbered from 0";
+  if (modules.size() == 1)
+    return "it has one module with parameters, '" + (list + "." + llvm::Twine(modules.begin()->first)).str() + "'";
+  for (auto [number, module] : llvm::enumerate(modules))
+    if (module.first != number)
+      return "it has no '" + (list + "." + llvm::Twine(number)).str() + "' with parameters, and '" +
+             (list + "." + llvm::Twine(module.first)).str() + "' has some";
   std::vector<std::string> leaves;
   for (const auto &[module, parameters] : modules)
     for (const auto &[leaf, index] : parameters) {

@@ -4,10 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/dataflow/expert_weights.h"
 #include "compiler/sharding/dataflow/module_border.h"
 #include "compiler/sharding/dataflow/routed_values.h"
 #include "compiler/sharding/layout_text.h"
 #include "compiler/sharding/reshard.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/transforms/partition/passes.h"
 
 namespace meshplan {
@@ -37,7 +39,7 @@ struct StoreRoutedPass : meshplan::impl::StoreRoutedBase<StoreRoutedPass> {
     for (Value result : op->getResults())
       if (base::RoutedAttr kind = routed.get(result)) {
         if (!isa<CallOp>(op) && !isExchange(op, kind) && !isOfFeatures(op, kind))
-          return refuseMoving(op);
+          return refuseMoving(op, kind);
         result.setType(withSharding(result.getType(), getSharding(result).withRouted(kind)));
       }
     return success();
@@ -76,8 +78,30 @@ struct StoreRoutedPass : meshplan::impl::StoreRoutedBase<StoreRoutedPass> {
                         });
   }
 
+  /// The axes that divide tokens before a reshard and not after it, if it leaves the experts where they are.
+  static AxisList tokenAxes(Operation *op, base::RoutedAttr routed) {
+    ArrayRef<DimShardingAttr> from = getSharding(op->getOperand(0)).getDims(),
+                              to = getSharding(op->getResult(0)).getDims();
+    AxisList axes;
+    if (from.front() == to.front())
+      for (auto [before, after] : llvm::zip_equal(from.take_front(routed.getDims()), to.take_front(routed.getDims())))
+        llvm::copy_if(before.getAxes(), std::back_inserter(axes),
+                      [kept = after.getAxes()](AxisRefAttr axis) { return !llvm::is_contained(kept, axis); });
+    return axes;
+  }
+
+  /// The list of modules whose experts compute the rows, or the module that does.
+  static std::string placeOf(Operation *op) {
+    CallOp call = op->getResult(0).use_empty() ? CallOp() : dyn_cast<CallOp>(*op->getResult(0).user_begin());
+    StringRef module = call ? call.getModule().value_or("") : "";
+    for (const auto &[list, experts] : listsOfExperts(op->getParentOfType<func::FuncOp>()))
+      if (isInside(module, list))
+        return withoutIndices(list);
+    return withoutIndices(module);
+  }
+
   /// Ranks do not know how many rows the others have.
-  static LogicalResult refuseMoving(Operation *op) {
+  static LogicalResult refuseMoving(Operation *op, base::RoutedAttr routed) {
     Value rows = op->getOperand(0);
     InFlightDiagnostic diagnostic =
         op->emitError() << "rows of tokens between the experts' layers would have to move between ranks, from "
@@ -85,6 +109,21 @@ struct StoreRoutedPass : meshplan::impl::StoreRoutedBase<StoreRoutedPass> {
                         << ": ranks do not know how many rows the others have";
     if (Operation *maker = originOf(rows).getDefiningOp())
       diagnostic.attachNote(maker->getLoc()) << "the rows are computed here";
+    if (AxisList axes = tokenAxes(op, routed); !axes.empty()) {
+      std::string text = axes.size() > 1 ? "(" : "", place = placeOf(op);
+      for (AxisRefAttr axis : axes)
+        text += (axis == axes.front() ? "" : ", ") + axisText(axis);
+      text += axes.size() > 1 ? ")" : "";
+      mlir::Diagnostic &note = diagnostic.attachNote(op->getLoc());
+      note << "help: " << text
+           << " divides the tokens of these experts: divide their features by 'colwise' and 'rowwise' "
+           << "over an axis that does not";
+      if (!place.empty())
+        note << ", or write '" << place << ": expert " << text << "', or 'within " << text
+             << "', which brings the tokens "
+             << "to the ranks that need them";
+      return diagnostic;
+    }
     diagnostic.attachNote(op->getLoc())
         << "help: divide the experts' first weights by their output features (colwise) and their last ones by their "
            "input features (rowwise) over the same axis, or leave both whole";

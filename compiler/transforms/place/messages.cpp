@@ -7,6 +7,7 @@
 
 #include "compiler/transforms/place/messages.h"
 #include "compiler/sharding/axes.h"
+#include "compiler/sharding/dataflow/expert_weights.h"
 #include "compiler/sharding/layout_text.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
@@ -112,30 +113,56 @@ LogicalResult meshplan::reportTwoStyles(StyleOp style, ShardingAttr sharding, St
   return failure();
 }
 
-LogicalResult meshplan::reportNoExperts(StyleOp style, StringRef elsewhere) {
+/// Where a style of experts belongs; empty if nothing in the model routes tokens, or if it is where it belongs.
+static std::string placeOfExperts(StyleOp style, func::FuncOp function) {
+  StringRef module = style.getModule(), elsewhere = pathOfExperts(function), text = style.getText();
+  std::map<std::string, int64_t> lists = listsOfExperts(function);
+  auto around = [&](StringRef path) {
+    return llvm::find_if(lists, [&](const auto &list) { return isInside(path, list.first); });
+  };
+  if (auto list = around(module); list != lists.end())
+    return ("'" + module + "' is in one of the experts of '" + list->first + "': write '" +
+            withoutIndices(list->first) + ": " + text + "' for their list")
+        .str();
+  if (StringRef part = partOfExperts(function, module); !part.empty() && around(part) == lists.end())
+    return ("'" + part + "' is of one expert, and '" + text +
+            "' divides parameters that have all of them: make the "
+            "experts modules of an 'nn.ModuleList', or their weights one parameter")
+        .str();
+  if (auto list = around(elsewhere); list != lists.end())
+    return "'" + list->first + "' has experts: write '" + withoutIndices(list->first) + ": " + text.str() + "'";
+  return elsewhere.empty() || elsewhere == module ? std::string()
+                                                  : ("'" + elsewhere + "' routes tokens to experts; write '" +
+                                                     stringifyStyleKind(style.getKind()) + "' there")
+                                                        .str();
+}
+
+LogicalResult meshplan::reportNoExperts(StyleOp style, func::FuncOp function) {
   InFlightDiagnostic diagnostic = style.emitError() << "'" << style.getModule()
                                                     << "' routes nothing: no weight of it has a matrix for each expert "
                                                        "that computes the tokens which chose the expert";
-  diagnostic.attachNote(style.getLoc())
-      << "help: "
-      << (elsewhere.empty() ? std::string("no routing to experts was recognized in this model; use 'replicate', or "
-                                          "'parameter { WEIGHT: split DIM over AXIS }' for the weights")
-                            : ("'" + elsewhere + "' routes tokens to experts; write 'expert' there").str());
+  std::string place = placeOfExperts(style, function);
+  if (place.empty())
+    place = pathOfExperts(function).empty()
+                ? "no routing to experts was recognized in this model; use 'replicate', or "
+                  "'parameter { WEIGHT: split DIM over AXIS }' for the weights"
+                : "use 'replicate', or 'parameter { WEIGHT: split DIM over AXIS }' for the weights";
+  diagnostic.attachNote(style.getLoc()) << "help: " << place;
   return diagnostic;
 }
 
-LogicalResult meshplan::reportNoFeaturesInside(StyleOp style, StringRef elsewhere) {
+LogicalResult meshplan::reportNoFeaturesInside(StyleOp style, func::FuncOp function) {
   InFlightDiagnostic diagnostic = style.emitError()
                                   << "'" << style.getModule()
                                   << "' has no features inside experts: no product of rows of tokens with the weights "
                                      "of their experts feeds another one";
-  diagnostic.attachNote(style.getLoc())
-      << "help: "
-      << (elsewhere.empty() ? std::string("no routing to experts was recognized in this model; use 'colwise' for the "
-                                          "modules that make features, and 'rowwise' for those that contract them")
-          : elsewhere == style.getModule()
-              ? std::string("write 'expert', which divides whole experts")
-              : ("'" + elsewhere + "' routes tokens to experts; write 'within' there").str());
+  std::string place = placeOfExperts(style, function);
+  if (place.empty())
+    place = pathOfExperts(function).empty()
+                ? "no routing to experts was recognized in this model; use 'colwise' for the modules that make "
+                  "features, and 'rowwise' for those that contract them"
+                : "write 'expert', which divides whole experts";
+  diagnostic.attachNote(style.getLoc()) << "help: " << place;
   return diagnostic;
 }
 

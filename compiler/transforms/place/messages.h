@@ -9,6 +9,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_PLACE_MESSAGES_H
 
 #include "dialect/plan/plan.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <string>
 
@@ -46,12 +47,11 @@ mlir::LogicalResult reportTwoPlacements(plan::StyleOp style, mlir::BlockArgument
 mlir::LogicalResult reportTwoStyles(plan::StyleOp style, plan::ShardingAttr sharding, plan::StyleOp other,
                                     plan::ShardingAttr otherSharding, mlir::BlockArgument parameter);
 
-/// Reports an expert module whose operators compute no rows of experts. `elsewhere`: the path of a module whose do, or
-/// empty.
-mlir::LogicalResult reportNoExperts(plan::StyleOp style, llvm::StringRef elsewhere);
+/// Reports an expert module whose operators compute no rows of experts.
+mlir::LogicalResult reportNoExperts(plan::StyleOp style, mlir::func::FuncOp function);
 
-/// `within` names a module without products of rows inside experts. `elsewhere`: as of reportNoExperts.
-mlir::LogicalResult reportNoFeaturesInside(plan::StyleOp style, llvm::StringRef elsewhere);
+/// `within` names a module without products of rows inside experts.
+mlir::LogicalResult reportNoFeaturesInside(plan::StyleOp style, mlir::func::FuncOp function);
 
 /// Reports a module without a result that has its sequence dim.
 mlir::LogicalResult reportNoSequenceDim(plan::StyleOp style);

@@ -203,7 +203,7 @@ LogicalResult StylePlacer::placeExperts(StyledModule &module) {
   if (divisions.empty()) {
     if (!isFirstReport(module.style))
       return failure();
-    return (isWithin ? reportNoFeaturesInside : reportNoExperts)(module.style, pathOfExperts(function));
+    return (isWithin ? reportNoFeaturesInside : reportNoExperts)(module.style, function);
   }
   for (const auto &[weight, dim, parts] : divisions)
     if (failed(layouts.divide(module.style, weight, dim, parts)))

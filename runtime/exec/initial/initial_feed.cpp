@@ -5,6 +5,7 @@
 #include "runtime/artifact/sharding.h"
 #include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
+#include "runtime/schema/stacked_modules.h"
 
 #include <algorithm>
 #include <cstring>
@@ -34,10 +35,19 @@ static std::string withoutIndices(std::string_view path) {
   return text;
 }
 
+/// The tensors of the modules whose parameters this one stacks; none if it is one of a single module.
+static std::vector<WeightPiece> modulesOf(const artifact::Program &program, const artifact::Parameter &parameter) {
+  std::optional<WeightPieces> pieces = weightPiecesOf(parameter);
+  if (!pieces || !areStackedModules(*pieces, parameter.names()->Get(0)->string_view()))
+    return {};
+  return piecesOf(*pieces, globalShapeOf(*program.values()->Get(parameter.value())));
+}
+
 /// True for a weight with one dim. It scales a normalized activation, and torch.nn initializes it with ones. The name
 /// of the module need not contain "norm".
 static bool isScale(const artifact::Program &program, const artifact::Parameter &parameter) {
-  return program.values()->Get(parameter.value())->dims()->size() == 1 &&
+  size_t stacked = modulesOf(program, parameter).empty() ? 0 : 1;
+  return program.values()->Get(parameter.value())->dims()->size() == 1 + stacked &&
          parameter.names()->Get(0)->string_view().ends_with(".weight");
 }
 
@@ -98,17 +108,25 @@ Expected<InitialFeed> InitialFeed::create(const artifact::Program &program, uint
   for (const artifact::Parameter &parameter : elementsOf(program.parameters())) {
     std::vector<std::string> names = namesOf(parameter);
     // Only a description: elements are drawn when they are read, so a feed of a large model takes no memory.
-    Values own = valuesOf(*parameter.init(), seed, names.front());
+    Values own = valuesOf(program, parameter, seed);
     for (const std::string &name : names)
-      // The first name alone selects the random numbers, so that a tied parameter is the same under each of its names.
       feed.values.emplace(name, own);
   }
   return feed;
 }
 
-InitialFeed::Values InitialFeed::valuesOf(const artifact::Init &init, uint64_t seed, std::string_view name) {
-  if (init.kind() != artifact::InitKind::given)
-    return ElementDraws(init, seed, name);
+InitialFeed::Values InitialFeed::valuesOf(const artifact::Program &program, const artifact::Parameter &parameter,
+                                          uint64_t seed) {
+  const artifact::Init &init = *parameter.init();
+  if (init.kind() != artifact::InitKind::given) {
+    Draws draws;
+    for (const WeightPiece &module : modulesOf(program, parameter))
+      draws.emplace_back(init, seed, module.name);
+    // The first name alone selects the random numbers, so that a tied parameter is the same under each of its names.
+    if (draws.empty())
+      draws.emplace_back(init, seed, parameter.names()->Get(0)->string_view());
+    return draws;
+  }
   return Given{dtypeOf(init.dtype()), init.data() ? std::as_bytes(std::span(init.data()->data(), init.data()->size()))
                                                   : std::span<const std::byte>()};
 }
@@ -126,18 +144,21 @@ static void convert(std::span<const double> numbers, DType dtype, std::byte *out
                 static_cast<int64_t>(numbers.size()));
 }
 
-static Status readDrawn(const ElementDraws &draws, const FeedRequest &request, std::span<std::byte> out) {
+Status InitialFeed::readDrawn(const Draws &draws, const FeedRequest &request, std::span<std::byte> out) {
   if (!isFloat(request.dtype))
     return Status::error(StatusCode::invalid, "parameter '", request.names.front(), "' of type ",
                          dtypeName(request.dtype), " cannot be initialized randomly");
   int64_t size = dtypeSize(request.dtype);
+  int64_t share = elementCount(request.shape) / static_cast<int64_t>(draws.size());
   double numbers[drawnLength];
   return forEachRun(request.ranges, request.shape, contiguousStrides(request.shape),
                     [&](int64_t global, int64_t local, int64_t count) {
-                      for (int64_t done = 0; done < count; done += drawnLength) {
-                        std::span<double> piece(numbers, std::min(drawnLength, count - done));
-                        draws.draw(static_cast<uint64_t>(global + done), piece);
+                      for (int64_t done = 0; done < count;) {
+                        int64_t of = (global + done) / share, first = (global + done) % share;
+                        std::span<double> piece(numbers, std::min({drawnLength, count - done, share - first}));
+                        draws[of].draw(static_cast<uint64_t>(first), piece);
                         convert(piece, request.dtype, out.data() + (local + done) * size);
+                        done += static_cast<int64_t>(piece.size());
                       }
                       return Status();
                     });
@@ -158,5 +179,5 @@ Status InitialFeed::read(const FeedRequest &request, std::span<std::byte> out) c
   MESHPLAN_RETURN_IF_ERROR(checkSlice(request.ranges, request.shape));
   if (const Given *given = std::get_if<Given>(&found->second))
     return readGiven(*given, request, out);
-  return readDrawn(std::get<ElementDraws>(found->second), request, out);
+  return readDrawn(std::get<Draws>(found->second), request, out);
 }

@@ -16,9 +16,10 @@ std::vector<std::string> parametersWithoutInit(const artifact::Program &program)
 
 /// Initial weights, with the distributions of torch.nn.init and a seed: parameters as the plan's `init` says, buffers
 /// as exported. A random element depends only on the seed, the first name of its parameter and its position in the
-/// global tensor. So every sharding begins with the same weights, and tied parameters are equal. Elements are computed
-/// in f64, rounded to f32 and then to the requested dtype, so that a parameter equals its rounded master weight; f64
-/// parameters are not rounded.
+/// global tensor. So every sharding begins with the same weights, and tied parameters are equal. The parameters of a
+/// list of modules are drawn for each module, as where a plan has not made one of them. Elements are computed in f64,
+/// rounded to f32 and then to the requested dtype, so that a parameter equals its rounded master weight; f64 parameters
+/// are not rounded.
 class InitialFeed final : public Feed {
 public:
   /// `invalid`, with their names, if the program has parameters without `init`. The artifact of the program must
@@ -34,11 +35,14 @@ private:
     DType dtype;
     std::span<const std::byte> bytes;
   };
-  using Values = std::variant<ElementDraws, Given>;
+  /// Of equal shares of a tensor, one after the other.
+  using Draws = std::vector<ElementDraws>;
+  using Values = std::variant<Draws, Given>;
 
   InitialFeed() = default;
   static Status readGiven(const Given &given, const FeedRequest &request, std::span<std::byte> out);
-  static Values valuesOf(const artifact::Init &init, uint64_t seed, std::string_view name);
+  static Status readDrawn(const Draws &draws, const FeedRequest &request, std::span<std::byte> out);
+  static Values valuesOf(const artifact::Program &program, const artifact::Parameter &parameter, uint64_t seed);
 
   std::map<std::string, Values, std::less<>> values; // by each name of a parameter
 };

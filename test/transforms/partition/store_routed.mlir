@@ -156,9 +156,34 @@ func.func @gathered(%x: !tokens, %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {
   %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
       : (!tokens, !pairs) -> !rows
   // expected-error @below {{rows of tokens between the experts' layers would have to move between ranks, from [8, 4 over dp, 6, 16] to [8, 4, 6, 16]: ranks do not know how many rows the others have}}
-  // expected-note @below {{help: divide the experts' first weights}}
+  // expected-note @below {{help: dp divides the tokens of these experts: divide their features by 'colwise' and 'rowwise' over an axis that does not}}
   %1 = plan.reshard %0 : !rows -> !other
   return %1 : !other
+}
+
+// -----
+
+// Features of experts over the axis of the tokens.
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+!pairs = tensor<2x4x6xi64, #plan.sharding<[{}, {"dp"}, {}]>>
+!all_pairs = tensor<2x4x6xi64, #plan.sharding<[{}, {}, {}]>>
+!rows = tensor<2x4x6x16xf32, #plan.sharding<[{}, {}, {}, {}]>>
+!weight = tensor<10x16xf32, #plan.sharding<[{"dp"}, {}]>>
+!weights = tensor<2x10x16xf32, #plan.sharding<[{}, {"dp"}, {}]>>
+!made = tensor<2x4x6x10xf32, #plan.sharding<[{}, {}, {}, {"dp"}]>>
+func.func @in_a_list(%x: !rows, %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>,
+    %u: !weight {plan.kind = #plan.kind<parameter>, plan.names = ["l.0.e.0.up.weight"]},
+    %v: !weight {plan.kind = #plan.kind<parameter>, plan.names = ["l.0.e.1.up.weight"]}) -> !made {
+  // expected-note @below {{the rows are computed here}}
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 2 : i64}
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (!pairs, !pairs)
+  // expected-error @below {{rows of tokens between the experts' layers would have to move}}
+  // expected-note @below {{over an axis that does not, or write 'l.*.e: expert dp', or 'within dp', which brings the tokens to the ranks that need them}}
+  %all = plan.reshard %counts : !pairs -> !all_pairs
+  %w = plan.call "aten.stack.default"(%u, %v) {dim = 0 : i64, tensors = [#base.operand<0>, #base.operand<1>]} in "l.0.e.0.up" : (!weight, !weight) -> !weights
+  %0 = plan.call "meshplan.grouped_linear"(%x, %w, %all) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "l.0.e.0.up"
+      : (!rows, !weights, !all_pairs) -> !made
+  return %0 : !made
 }
 
 // -----

@@ -71,6 +71,127 @@ func.func @elsewhere(
 
 // -----
 
+// Experts that are modules of a list, or parameters of one.
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+// expected-error @below {{'l.0.mlp.e.1.up' routes nothing}}
+// expected-note @below {{help: 'l.0.mlp.e.1.up' is in one of the experts of 'l.0.mlp.e': write 'l.*.mlp.e: expert dp' for their list}}
+plan.style "l.0.mlp.e.1.up" expert [#plan.axis<"dp">] as "expert dp"
+func.func @in_an_expert(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %h: tensor<16x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["head.weight"]},
+    %u: tensor<10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["l.0.mlp.e.0.up.weight"]},
+    %v: tensor<10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["l.0.mlp.e.1.up.weight"]}) -> tensor<2x4x10xf32> {
+  %y = plan.call "aten.linear.default"(%x, %h) {input = #base.operand<0>, weight = #base.operand<1>} in "head" : (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 2 : i64} in "l.0.mlp"
+      : (tensor<4x2xi64>) -> (tensor<2x4xi64>, tensor<2x4xi64>)
+  %0 = plan.call "meshplan.dispatch"(%y, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "l.0.mlp"
+      : (tensor<4x16xf32>, tensor<2x4xi64>) -> tensor<2x4x16xf32>
+  %w = plan.call "aten.stack.default"(%u, %v) {dim = 0 : i64, tensors = [#base.operand<0>, #base.operand<1>]} in "l.0.mlp.e.0.up"
+      : (tensor<10x16xf32>, tensor<10x16xf32>) -> tensor<2x10x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "l.0.mlp.e.0.up"
+      : (tensor<2x4x16xf32>, tensor<2x10x16xf32>, tensor<2x4xi64>) -> tensor<2x4x10xf32>
+  return %1 : tensor<2x4x10xf32>
+}
+
+// -----
+
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+// expected-error @below {{'l.0.mlp.e.0.up' has no features inside experts}}
+// expected-note @below {{help: 'l.0.mlp.e.0.up' is in one of the experts of 'l.0.mlp.e': write 'l.*.mlp.e: within dp' for their list}}
+plan.style "l.0.mlp.e.0.up" within [#plan.axis<"dp">] as "within dp"
+func.func @features_of_an_expert(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %h: tensor<16x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["head.weight"]},
+    %u: tensor<10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["l.0.mlp.e.0.up.weight"]},
+    %v: tensor<10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["l.0.mlp.e.1.up.weight"]}) -> tensor<2x4x10xf32> {
+  %y = plan.call "aten.linear.default"(%x, %h) {input = #base.operand<0>, weight = #base.operand<1>} in "head" : (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 2 : i64} in "l.0.mlp"
+      : (tensor<4x2xi64>) -> (tensor<2x4xi64>, tensor<2x4xi64>)
+  %0 = plan.call "meshplan.dispatch"(%y, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "l.0.mlp"
+      : (tensor<4x16xf32>, tensor<2x4xi64>) -> tensor<2x4x16xf32>
+  %w = plan.call "aten.stack.default"(%u, %v) {dim = 0 : i64, tensors = [#base.operand<0>, #base.operand<1>]} in "l.0.mlp.e.0.up"
+      : (tensor<10x16xf32>, tensor<10x16xf32>) -> tensor<2x10x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "l.0.mlp.e.0.up"
+      : (tensor<2x4x16xf32>, tensor<2x10x16xf32>, tensor<2x4xi64>) -> tensor<2x4x10xf32>
+  return %1 : tensor<2x4x10xf32>
+}
+
+// -----
+
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+// expected-error @below {{'head' routes nothing}}
+// expected-note @below {{help: 'l.0.mlp.e' has experts: write 'l.*.mlp.e: expert dp'}}
+plan.style "head" expert [#plan.axis<"dp">] as "expert dp"
+func.func @beside_a_list(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %h: tensor<16x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["head.weight"]},
+    %u: tensor<10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["l.0.mlp.e.0.up.weight"]},
+    %v: tensor<10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["l.0.mlp.e.1.up.weight"]}) -> tensor<2x4x10xf32> {
+  %y = plan.call "aten.linear.default"(%x, %h) {input = #base.operand<0>, weight = #base.operand<1>} in "head" : (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 2 : i64} in "l.0.mlp"
+      : (tensor<4x2xi64>) -> (tensor<2x4xi64>, tensor<2x4xi64>)
+  %0 = plan.call "meshplan.dispatch"(%y, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "l.0.mlp"
+      : (tensor<4x16xf32>, tensor<2x4xi64>) -> tensor<2x4x16xf32>
+  %w = plan.call "aten.stack.default"(%u, %v) {dim = 0 : i64, tensors = [#base.operand<0>, #base.operand<1>]} in "l.0.mlp.e.0.up"
+      : (tensor<10x16xf32>, tensor<10x16xf32>) -> tensor<2x10x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "l.0.mlp.e.0.up"
+      : (tensor<2x4x16xf32>, tensor<2x10x16xf32>, tensor<2x4xi64>) -> tensor<2x4x10xf32>
+  return %1 : tensor<2x4x10xf32>
+}
+
+// -----
+
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+// expected-error @below {{'l.0.mlp.up' routes nothing}}
+// expected-note @below {{help: 'l.0.mlp.up.0' is of one expert, and 'expert dp' divides parameters that have all of them: make the experts modules of an 'nn.ModuleList', or their weights one parameter}}
+plan.style "l.0.mlp.up" expert [#plan.axis<"dp">] as "expert dp"
+func.func @listed_parameters(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %h: tensor<16x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["head.weight"]},
+    %u: tensor<10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["l.0.mlp.up.0"]},
+    %v: tensor<10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["l.0.mlp.up.1"]}) -> tensor<2x4x10xf32> {
+  %y = plan.call "aten.linear.default"(%x, %h) {input = #base.operand<0>, weight = #base.operand<1>} in "head" : (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 2 : i64} in "l.0.mlp"
+      : (tensor<4x2xi64>) -> (tensor<2x4xi64>, tensor<2x4xi64>)
+  %0 = plan.call "meshplan.dispatch"(%y, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "l.0.mlp"
+      : (tensor<4x16xf32>, tensor<2x4xi64>) -> tensor<2x4x16xf32>
+  %w = plan.call "aten.stack.default"(%u, %v) {dim = 0 : i64, tensors = [#base.operand<0>, #base.operand<1>]} in "l.0.mlp"
+      : (tensor<10x16xf32>, tensor<10x16xf32>) -> tensor<2x10x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "l.0.mlp"
+      : (tensor<2x4x16xf32>, tensor<2x10x16xf32>, tensor<2x4xi64>) -> tensor<2x4x10xf32>
+  return %1 : tensor<2x4x10xf32>
+}
+
+// -----
+
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+// expected-error @below {{'l.0.mlp' has no features inside experts}}
+// expected-note @below {{help: 'l.0.mlp.up.0' is of one expert, and 'within dp' divides parameters}}
+plan.style "l.0.mlp" within [#plan.axis<"dp">] as "within dp"
+func.func @around_listed_parameters(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %h: tensor<16x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["head.weight"]},
+    %u: tensor<10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["l.0.mlp.up.0"]},
+    %v: tensor<10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["l.0.mlp.up.1"]}) -> tensor<2x4x10xf32> {
+  %y = plan.call "aten.linear.default"(%x, %h) {input = #base.operand<0>, weight = #base.operand<1>} in "head" : (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 2 : i64} in "l.0.mlp"
+      : (tensor<4x2xi64>) -> (tensor<2x4xi64>, tensor<2x4xi64>)
+  %0 = plan.call "meshplan.dispatch"(%y, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "l.0.mlp"
+      : (tensor<4x16xf32>, tensor<2x4xi64>) -> tensor<2x4x16xf32>
+  %w = plan.call "aten.stack.default"(%u, %v) {dim = 0 : i64, tensors = [#base.operand<0>, #base.operand<1>]} in "l.0.mlp"
+      : (tensor<10x16xf32>, tensor<10x16xf32>) -> tensor<2x10x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "l.0.mlp"
+      : (tensor<2x4x16xf32>, tensor<2x10x16xf32>, tensor<2x4xi64>) -> tensor<2x4x10xf32>
+  return %1 : tensor<2x4x10xf32>
+}
+
+// -----
+
 // Weights plus products of low rank: experts are a dim of the first two, and major in a dim of %a; in %b they are minor.
 // CHECK-LABEL: func.func @adapted
 // CHECK-SAME: %arg2: tensor<8x10x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>

@@ -103,6 +103,23 @@ TEST_F(TensorPieces, ThatAreMissing) {
             "'e.1.c'");
 }
 
+/// The plan has not named these.
+TEST_F(TensorPieces, ThatAreParametersOfModules) {
+  TensorSource source = open();
+  const std::vector<std::string> stacked = {"e.c"};
+  source.assemble(stacked, {{"e."}, {".c"}, {3}, 1, 2}, shape);
+  EXPECT_EQ(
+      source.require(stacked, shape).status().message().substr(source.path().size() + 2),
+      "no tensor 'e.0.c', which is a part of 'e.c', since 'expert' divides the modules of a list (2 of its 2 parts "
+      "are missing, to 'e.1.c'); nearest names: 'e.0.a', 'e.0.b', 'e.1.a'; help: read a file with the tensors of "
+      "the modules, or say in 'weight_names' of the plan what it calls them");
+  const std::vector<std::string> other = {"e.a"};
+  source.assemble(other, {{"e."}, {".a"}, {3}, 1, 2}, shape);
+  EXPECT_EQ(source.require(other, shape).status().message().substr(source.path().size() + 2),
+            "tensor 'e.0.a' has shape [2, 2], [3, 2] required as a part of 'e.a'; help: compile for the shape in the "
+            "file, or read another file");
+}
+
 TEST_F(TensorPieces, OfAnotherShapeOrType) {
   TensorSource source = open();
   source.assemble(names, {{"e.", "e."}, {".a", ".b"}, {1, 2}, 1, 2}, shape);

@@ -105,10 +105,13 @@ void InitBinder::coverRest() {
 
 /// Weights of one dim are those of norms, whatever their name, and 'rest normal' would draw them around zero.
 static std::string uncoveredHelp(const OutlineParameter &parameter, const std::string &name) {
-  llvm::StringRef leaf = parameter.names.front().leaf;
+  // A stacked parameter is called `w1.bias` in its list.
+  llvm::StringRef leaf = llvm::StringRef(parameter.names.front().leaf).rsplit('.').second;
+  if (leaf.empty())
+    leaf = parameter.names.front().leaf;
   if (leaf == "bias")
     return "add '" + name + " zeros'";
-  if (leaf == "weight" && parameter.shape.size() == 1)
+  if (leaf == "weight" && parameter.shape.size() == (parameter.isStacked ? 2 : 1))
     return "add '" + name + " ones', as norms begin";
   return "add one, or 'rest normal 0.02' for all that is left";
 }

@@ -107,6 +107,45 @@ TEST_F(InitialFeedTest, NamesOfOneParameterAreOne) {
   EXPECT_FALSE(at::equal(read("bias", {10}, {{{0, 10}}}, DType::f32, at::kFloat), whole()[0]));
 }
 
+/// One parameter of the experts of a list begins as the parameters of the modules do in another plan. What files call
+/// otherwise, or in several parts, keeps its own name.
+TEST_F(InitialFeedTest, ModulesOfAListAreDrawnByThemselves) {
+  auto drawn = [&](const std::string &name, std::vector<std::string> before, std::vector<std::string> after) {
+    ScheduleBuilder builder({{"dp", 2}, {"tp", 2}});
+    builder.output("w", builder.parameter({name}, {{3, {"dp"}}, {4}, {5}}, DType::f32));
+    artifact::ParameterT &parameter = *builder.program().parameters.back();
+    draw(parameter, artifact::InitKind::normal, 0, 0, 0.02);
+    if (!before.empty()) {
+      parameter.pieces = std::make_unique<artifact::WeightPiecesT>();
+      parameter.pieces->sizes.assign(before.size(), 4 / static_cast<int64_t>(before.size()));
+      parameter.pieces->before = std::move(before);
+      parameter.pieces->after = std::move(after);
+      parameter.pieces->dim = 1;
+      parameter.pieces->count = 3;
+    }
+    builder.write(folder / "a.sched");
+    artifact.emplace(*loadSchedule(folder / "a.sched"));
+    return read(name, {3, 4, 5}, wholeTensor(std::vector<int64_t>{3, 4, 5}), DType::f32, at::kFloat);
+  };
+  auto module = [&](const std::string &name) {
+    ScheduleBuilder builder({{"dp", 2}, {"tp", 2}});
+    builder.output("w", builder.parameter({name}, {{4}, {5}}, DType::f32));
+    draw(*builder.program().parameters.back(), artifact::InitKind::normal, 0, 0, 0.02);
+    builder.write(folder / "a.sched");
+    artifact.emplace(*loadSchedule(folder / "a.sched"));
+    return read(name, {4, 5}, wholeTensor(std::vector<int64_t>{4, 5}), DType::f32, at::kFloat);
+  };
+  at::Tensor stacked = drawn("e.w.weight", {"e."}, {".w.weight"});
+  at::Tensor part = read("e.w.weight", {3, 4, 5}, {{{1, 2}}, {{0, 1}, {3, 1}}, {{1, 3}}}, DType::f32, at::kFloat);
+  EXPECT_TRUE(at::equal(stacked, at::stack({module("e.0.w.weight"), module("e.1.w.weight"), module("e.2.w.weight")})));
+  EXPECT_TRUE(at::equal(
+      part, at::stack({stacked.slice(0, 1).select(1, 0), stacked.slice(0, 1).select(1, 3)}, 1).slice(2, 1, 4)));
+  at::Tensor whole = drawn("e.w.weight", {}, {});
+  EXPECT_FALSE(at::equal(whole, stacked));
+  EXPECT_TRUE(at::equal(whole, drawn("e.w.weight", {"x."}, {".w.weight"})));
+  EXPECT_TRUE(at::equal(whole, drawn("e.w.weight", {"e.", "e."}, {".w.weight", ".v.weight"})));
+}
+
 /// A buffer starts with its exported value: in parts, with any seed, and rounded once to another floating-point type.
 TEST_F(InitialFeedTest, BuffersAreGiven) {
   at::Tensor values = at::arange(10, at::kFloat) / 3;

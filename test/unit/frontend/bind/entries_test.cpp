@@ -160,6 +160,7 @@ TEST_F(Entries, ADividingStyleNeedsParameters) {
                           "activations follow their producer: remove the entry"));
   EXPECT_THAT(faults("net: sequence dp, expert tp\nrest: replicate"),
               ElementsAre("'net' has no parameters of its own, and 'expert' splits parameters",
+                          "if 'net.c.0' is one of several experts, name their list: 'net.c'",
                           "modules with parameters: 'net.a', 'net.b', 'net.c.0', 'net.c.1'"));
   model.modules.push_back({"net.3", "Block"});
   EXPECT_THAT(faults("net.3: expert tp\nrest: replicate"),

@@ -44,20 +44,22 @@ static void explain(Operation *obstacle, std::optional<StringRef> module, const 
          "weights";
 }
 
-static void explain(const RoutedRegion &region) {
+/// Returns the module that it names.
+static StringRef explain(const RoutedRegion &region) {
   auto call = dyn_cast<plan::CallOp>(region.obstacle);
   std::optional<StringRef> module = call ? call.getModule() : std::nullopt;
   if (!region.steps.empty())
     module = plan::CallOp(region.steps.front().place).getModule();
   explain(region.obstacle, module, region.why);
+  return module.value_or("");
 }
 
-/// True if the region has been replaced.
-static bool replace(const std::optional<RoutedRegion> &region) {
+/// True if the region has been replaced. Adds the module of one that stays to `explained`.
+static bool replace(const std::optional<RoutedRegion> &region, llvm::StringSet<> &explained) {
   if (!region || !region->multiplies)
     return false;
   if (region->obstacle)
-    explain(*region);
+    explained.insert(explain(*region));
   if (region->obstacle || !region->isComplete())
     return false;
   buildRoutedCalls(*region);
@@ -78,17 +80,18 @@ private:
     eraseUnread(block);
     IndexFunctions functions;
     llvm::DenseSet<Value> seen;
+    llvm::StringSet<> explained; // modules
     bool isAnyBuilt = false;
     for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>())) {
       for (Value ids : possibleIds(call))
         if (seen.insert(ids).second)
-          isAnyBuilt |= replace(readRoutedRegion(functions, ids));
+          isAnyBuilt |= replace(readRoutedRegion(functions, ids), explained);
       if (call.getTarget() == "aten.add.Tensor" || call.getTarget() == "aten.sum.dim_IntList")
-        isAnyBuilt |= replace(readEqualExperts(functions, call));
+        isAnyBuilt |= replace(readEqualExperts(functions, call), explained);
       if (call.getTarget() == "aten.sum.dim_IntList")
-        isAnyBuilt |= replace(readStackedExperts(functions, call));
+        isAnyBuilt |= replace(readStackedExperts(functions, call), explained);
       if (call.getTarget() == "aten.einsum.default")
-        isAnyBuilt |= replace(readCapacityExperts(functions, call));
+        isAnyBuilt |= replace(readCapacityExperts(functions, call), explained);
     }
     if (isAnyBuilt) {
       eraseUnread(block);
@@ -96,7 +99,6 @@ private:
       unmergeRowRegions(block);
       eraseUnread(block);
     }
-    llvm::StringSet<> explained; // modules
     for (auto call : block.getOps<plan::CallOp>())
       if (StringRef module = call.getModule().value_or(""); takesCapacity(call) && explained.insert(module).second)
         explain(call, module,

@@ -4,8 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/erase_unread.h"
+#include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/experts/capacity/capacity_experts.h"
 #include "compiler/transforms/import/experts/capacity/capacity_products.h"
 #include "compiler/transforms/import/experts/equal_experts.h"
@@ -39,9 +41,11 @@ static SmallVector<Value> possibleIds(plan::CallOp call) {
 static void explain(Operation *obstacle, std::optional<StringRef> module, const Twine &why) {
   auto remark = obstacle->emitRemark() << "experts of " << moduleText(module.value_or(""))
                                        << " are computed as the model writes them: " << why;
-  remark.attachNote()
-      << "help: choose experts with topk, and compute on each row alone between the products with their "
-         "weights";
+  auto call = dyn_cast<plan::CallOp>(obstacle);
+  remark.attachNote() << (call && drawsRandomNumbers(CallView::of(call))
+                              ? helpWithDraws
+                              : "help: choose experts with topk, and compute on each row alone between the products "
+                                "with their weights");
 }
 
 /// Returns the module that it names.

@@ -136,7 +136,8 @@ std::optional<Elsewhere> StackedExpertsReader::readView(plan::CallOp call) {
 static bool keepsZero(StringRef target) {
   return llvm::StringSwitch<bool>(target)
       .Cases({"aten.silu.default", "aten.relu.default", "aten.gelu.default", "aten.tanh.default", "aten.neg.default",
-              "aten.abs.default", "aten.to.dtype", "aten.clone.default"},
+              "aten.abs.default", "aten.to.dtype", "aten.clone.default", "aten.dropout.default",
+              "aten.native_dropout.default"},
              true)
       .Default(false);
 }
@@ -144,7 +145,7 @@ static bool keepsZero(StringRef target) {
 /// An operator on each row alone.
 std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, const CallView &view) {
   unsigned lead = leadOf(call.getResult(0));
-  if (!computesEachRow(view, lead))
+  if (!computesEachRow(call, lead))
     return std::nullopt;
   bool isAnyZero = false, areAllZero = true;
   for (Value operand : call.getOperands()) {

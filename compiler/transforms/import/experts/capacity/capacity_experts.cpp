@@ -252,7 +252,7 @@ bool CapacityReader::readCall(plan::CallOp call) {
     return true;
   if (region.obstacle)
     return false;
-  bool isEachRow = computesEachRow(view, lead) && llvm::all_of(call.getOperands(), [&](Value operand) {
+  bool isEachRow = computesEachRow(call, lead) && llvm::all_of(call.getOperands(), [&](Value operand) {
                      return isSameForRows(operand) || (isRows(operand) && readRows(operand));
                    });
   if (isEachRow)

@@ -185,6 +185,19 @@ static void dropByNumberRule(Derivation &derivation) {
                                .build(shapeOf(input), elementOf(input)));
 }
 
+static void dropRowsRule(Derivation &derivation) {
+  const CallView &view = derivation.getView();
+  Value rows = derivation.operand("rows");
+  derivation.give("rows", derivation.make("meshplan.dropout_rows")
+                              .tensor("rows", derivation.gradient())
+                              .tensor("positions", derivation.operand("positions"))
+                              .tensor("seed", derivation.operand("seed"))
+                              .tensor("step", derivation.operand("step"))
+                              .literal("p", view.get("p"))
+                              .literal("number", view.get("number"))
+                              .build(shapeOf(rows), elementOf(rows)));
+}
+
 void meshplan::addFunctionDerivatives(DerivativeTable &table) {
   table["aten.exp.default"] = slopeRule<resultItself>;
   table["aten.exp2.default"] = slopeRule<expOf2>;
@@ -215,5 +228,6 @@ void meshplan::addFunctionDerivatives(DerivativeTable &table) {
   table["aten.log_sigmoid.default"] = logSigmoidRule;
   table["aten.dropout.default"] = dropoutRule;
   table["meshplan.dropout"] = dropByNumberRule;
+  table["meshplan.dropout_rows"] = dropRowsRule;
   table["meshplan.uniform"] = noGradient;
 }

@@ -10,8 +10,8 @@ using namespace meshplan;
 
 bool meshplan::isRoutingCall(StringRef target) {
   return llvm::is_contained({"meshplan.route", "meshplan.expert_tokens", "meshplan.dispatch", "meshplan.dispatch_gates",
-                             "meshplan.combine", "meshplan.collect_gates", "meshplan.grouped_linear",
-                             "meshplan.grouped_linear_f32", "meshplan.grouped_bias",
+                             "meshplan.combine", "meshplan.collect_gates", "meshplan.dropout_rows",
+                             "meshplan.grouped_linear", "meshplan.grouped_linear_f32", "meshplan.grouped_bias",
                              "meshplan.grouped_linear_weight_gradient", "meshplan.grouped_linear_weight_gradient_f32",
                              "meshplan.grouped_bias_gradient"},
                             target);

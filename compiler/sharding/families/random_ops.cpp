@@ -34,7 +34,7 @@ static Draws classify(StringRef name) {
       .Cases({"normal", "normal_functional", "poisson", "rand", "rand_like", "randint", "randint_like"}, Draws::always)
       .Cases({"randn", "randn_like", "random", "randperm", "uniform", "_fused_dropout"}, Draws::always)
       .Cases({"_sample_dirichlet", "_standard_gamma"}, Draws::always)
-      .Cases({"dropout", "native_dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout"},
+      .Cases({"dropout", "native_dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout", "dropout_rows"},
              Draws::dropping)
       .Cases({"lstm", "gru", "rnn_tanh", "rnn_relu", "_cudnn_rnn", "miopen_rnn"}, Draws::dropping)
       .Cases({"rrelu", "rrelu_with_noise", "rrelu_with_noise_functional"}, Draws::training)

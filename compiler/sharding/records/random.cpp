@@ -57,11 +57,40 @@ static LocalCall localizeUniform(const CallView &call, plan::MeshOp mesh) {
   return localizeSizes(local, "size");
 }
 
+//===----------------------------------------------------------------------===//
+// dropout_rows: rows [experts, tokens.., F], positions [experts, tokens..], result like the rows
+//===----------------------------------------------------------------------===//
+
+/// Rows have their positions wherever they are: only features are counted.
+static FactorRule rowsRule(const CallView &call) {
+  RuleBuilder builder(call);
+  TensorRef rows = builder.operand("rows"), positions = builder.operand("positions"), result = builder.result();
+  for (int64_t dim = 0; dim < positions.getRank(); ++dim)
+    builder.tie({rows[dim], positions[dim], result[dim]});
+  builder.tie({rows[-1], result[-1]});
+  builder.count(result[-1]);
+  return builder.finish();
+}
+
+static Linearity inDroppedRows(const CallView &call) { return linearIn(call, {{"rows"}}); }
+
+/// The call with the number of all features and the first one of the rank, if they are divided.
+static LocalCall localizeFeatures(const CallView &call, plan::MeshOp) {
+  RankedTensorType type = call.results.front();
+  int64_t last = type.getRank() - 1;
+  if (!isDivided(type, last))
+    return unchanged(call);
+  MLIRContext *context = call.args.getContext();
+  DictionaryAttr args = withArg(call.args, "features", intLiteral(context, type.getDimSize(last)));
+  return {call.target.str(),
+          withArg(args, "first", plan::LocalIntAttr::get(context, 0, /*ofResult=*/true, 0, last, 1, 0))};
+}
+
 static OpCost numberedCost(const CallView &call) {
   OpCost cost = copyCost(call);
   for (RankedTensorType type : call.results)
     cost.flops += flopsPerWord * type.getNumElements();
-  cost.workspaceBytes = contiguousBytes(call, "input");
+  cost.workspaceBytes = contiguousBytes(call, call.getOperand("rows") ? "rows" : "input");
   return cost;
 }
 
@@ -71,6 +100,11 @@ void addRandomRecords(OpRegistry &registry) {
                 .linearity = inInput,
                 .cost = numberedCost,
                 .localize = localizeOffset});
+  registry.add({.target = "meshplan.dropout_rows",
+                .rule = rowsRule,
+                .linearity = inDroppedRows,
+                .cost = numberedCost,
+                .localize = localizeFeatures});
   registry.add({.target = "meshplan.uniform",
                 .rule = numberedRule,
                 .linearity = notLinear,

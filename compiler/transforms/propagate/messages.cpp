@@ -371,6 +371,19 @@ static llvm::SetVector<StringRef> sharersOf(CallOp call, unsigned index, StyleOp
   return modules;
 }
 
+/// True for a running sum of one-hot vectors over the first dim, as that of the tokens of each expert in front of a
+/// token.
+static bool countsChoices(CallOp call) {
+  CallView view = CallView::of(call);
+  if (view.target != "aten.cumsum.default" ||
+      !llvm::is_contained({int64_t(0), -view.operands.front().getRank()}, view.getInt("dim", 0)))
+    return false;
+  auto maker = originOf(call.getOperand(0)).getDefiningOp<CallOp>();
+  while (maker && maker.getNumOperands() == 1 && maker.getTarget() == "aten.to.dtype")
+    maker = originOf(maker.getOperand(0)).getDefiningOp<CallOp>();
+  return maker && maker.getTarget() == "aten.one_hot.default";
+}
+
 void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr needed, MeshOp mesh,
                                      const DividingStatement &statement, const StatedLayouts &statements,
                                      bool isError) {
@@ -392,6 +405,12 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
     help << "help: every rank computes this derivative on whole tensors: replicate the values of the module, or write "
             "it "
             "with other operators";
+    return;
+  }
+  if (countsChoices(call)) {
+    help << "help: the model gives tokens their positions among those that chose the same expert, counted over all "
+            "samples: count them over the positions of each sample, in dims [batch, positions, experts], or let a plan "
+            "drop tokens with 'capacity'";
     return;
   }
   // A style is closer to its operators than any border.

@@ -57,7 +57,7 @@ REASONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     (EXPERTS, ("aten._grouped_mm.default", "meshplan.grouped_mm"), EVERYWHERE),
     (EXPERTS, ("meshplan.grouped_linear*", "meshplan.grouped_bias", "meshplan.route"), EVERYWHERE),
     (EXPERTS, ("meshplan.dispatch*", "meshplan.combine", "meshplan.collect_gates"), EVERYWHERE),
-    (EXPERTS, ("meshplan.drop_choices",), EVERYWHERE),
+    (EXPERTS, ("meshplan.drop_choices", "meshplan.dropout_rows"), EVERYWHERE),
     (RECURRENT, ("aten.lstm*", "aten.gru*", "aten.rnn_*"), BY_STYLE),
     (LABELS, ("meshplan.token_loss", "meshplan.count_tokens", "meshplan.class_weight"), BY_STYLE),
     (CLASSES, ("meshplan.row_*",), ("sequence", "parts")),

@@ -203,7 +203,20 @@ class Capacity(nn.Module):
         return torch.bmm(torch.bmm(rows, self.up).relu(), self.down)
 
 
-class SwitchCapacity(Capacity):
+class BiasedCapacity(Capacity):
+    """Each expert has biases, which places without a token get, too."""
+
+    def __init__(self, width: int, inner: int, count: int, capacity: int) -> None:
+        super().__init__(width, inner, count, capacity)
+        self.first = nn.Parameter(torch.randn(count, inner) / 5)
+        self.last = nn.Parameter(torch.randn(count, 1, width) / 5)
+
+    def computed(self, rows: torch.Tensor) -> torch.Tensor:
+        inner = torch.bmm(rows, self.up) + self.first[:, None]
+        return torch.baddbmm(self.last, inner.relu(), self.down)
+
+
+class SwitchCapacity(BiasedCapacity):
     """One expert for each token of the batch, in order of the tokens."""
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
@@ -220,7 +233,7 @@ class SwitchCapacity(Capacity):
         return torch.einsum("tec,ecm->tm", combine, rows).view(hidden.shape)
 
 
-class GroupedCapacity(Capacity):
+class GroupedCapacity(BiasedCapacity):
     """Two experts for each token, and places for those of each sample: first choices come first."""
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
@@ -239,8 +252,8 @@ class GroupedCapacity(Capacity):
             dispatch = dispatch + spread
             combine = combine + gates[..., slot, None, None] * spread
         rows = torch.einsum("bsec,bsm->ebcm", dispatch, hidden)
-        inner = torch.einsum("ebcm,emh->ebch", rows, self.up).relu()
-        rows = torch.einsum("ebch,ehm->ebcm", inner, self.down)
+        inner = torch.einsum("ebcm,emh->ebch", rows, self.up) + self.first[:, None, None]
+        rows = torch.einsum("ebch,ehm->ebcm", inner.relu(), self.down) + self.last.unsqueeze(1)
         return torch.einsum("bsec,ebcm->bsm", combine, rows)
 
 

@@ -95,6 +95,12 @@ Value RoutedTensors::make(StringRef kind, RankedTensorType type, ShardingAttr sh
   if (kind == "counts")
     return counts;
   int64_t rank = tensorOf(table).getRank();
+  if (kind == "numbers") {
+    Type element = type.getElementType();
+    Value numbers = argument(withTokens(slots), element, tokenDims(whole()), llvm::Twine(300 + number) + ":0:1000");
+    return call("meshplan.dispatch_gates", typeOf(type.getShape(), element, dimsOf(sharding, 0, rank)),
+                {{"gates", numbers}, {"table", table}});
+  }
   if (type.getRank() > rank)
     return rowsWithFeatures(type, sharding, number);
   SmallVector<int64_t> shape(type.getShape());

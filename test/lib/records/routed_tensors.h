@@ -30,7 +30,8 @@ public:
   /// Uses the results of a route instead.
   void setRoute(mlir::Value madeTable, mlir::Value madeCounts) { table = madeTable, counts = madeCounts; }
 
-  /// An operand of this kind: "table", "counts" or "rows", which have features or not. `number` is that of the operand.
+  /// An operand of this kind: "table", "counts", "numbers", integers of rows, or "rows", which have features or not.
+  /// `number` is that of the operand.
   mlir::Value make(llvm::StringRef kind, mlir::RankedTensorType type, plan::ShardingAttr sharding, size_t number);
 
   /// A tensor of the tokens or of their slots, which every row of a result of this kind changes.

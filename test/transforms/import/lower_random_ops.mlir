@@ -209,3 +209,14 @@ func.func @none(%x: tensor<4xf32>) -> tensor<4xf32> {
       : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// Rows of experts keep their positions.
+// CHECK-LABEL: func.func @rows
+// CHECK: plan.call "meshplan.dropout_rows"(%arg0, %arg1, %arg2, %arg3) {number = 0 : i64, p = 5.000000e-01 : f64, positions = #base.operand<1>, rows = #base.operand<0>, seed = #base.operand<2>, step = #base.operand<3>} in "moe" {plan.in_evaluation = #plan.stand_in<first_operand>}
+func.func @rows(%rows: tensor<4x6x8xf32>, %positions: tensor<4x6xi64>) -> tensor<4x6x8xf32> {
+  %0 = plan.call "meshplan.dropout_rows"(%rows, %positions) {rows = #base.operand<0>, positions = #base.operand<1>, p = 0.5 : f64} in "moe"
+      : (tensor<4x6x8xf32>, tensor<4x6xi64>) -> tensor<4x6x8xf32>
+  return %0 : tensor<4x6x8xf32>
+}

@@ -107,12 +107,93 @@ func.func @twice(
   %g1 = plan.call "aten.mul.Tensor"(%k1, %s1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<2x6x1x1xf32>, tensor<2x6x4x3xf32>) -> tensor<2x6x4x3xf32>
   %d = plan.call "aten.add.Tensor"(%s0, %s1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<2x6x4x3xf32>, tensor<2x6x4x3xf32>) -> tensor<2x6x4x3xf32>
   %c = plan.call "aten.add.Tensor"(%g0, %g1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<2x6x4x3xf32>, tensor<2x6x4x3xf32>) -> tensor<2x6x4x3xf32>
-  // expected-remark@below {{experts of 'mlp' are computed as the model writes them: 'aten.einsum.default' in 'mlp' takes tokens by their position among those of an expert, up to a capacity}}
-  // expected-note@below {{help: choose experts with topk, and compute on each row alone between the products with their weights}}
   %r = plan.call "aten.einsum.default"(%d, %x) {equation = "bsec,bsm->ebcm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<2x6x4x3xf32>, tensor<2x6x8xf32>) -> tensor<4x2x3x8xf32>
   %u = plan.call "aten.einsum.default"(%r, %w) {equation = "ebcm, emh -> ebch", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<4x2x3x8xf32>, tensor<4x8x16xf32>) -> tensor<4x2x3x16xf32>
   %act = plan.call "aten.relu.default"(%u) {self = #base.operand<0>} in "mlp" : (tensor<4x2x3x16xf32>) -> tensor<4x2x3x16xf32>
   %y = plan.call "aten.einsum.default"(%act, %v) {equation = "ebch,ehm->ebcm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<4x2x3x16xf32>, tensor<4x16x8xf32>) -> tensor<4x2x3x8xf32>
+  // expected-remark@below {{experts of 'mlp' are computed as the model writes them: two tokens of an expert may have the same position}}
+  // expected-note@below {{help: choose experts with topk, and compute on each row alone between the products with their weights}}
   %out = plan.call "aten.einsum.default"(%c, %y) {equation = "bsec,ebcm->bsm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<2x6x4x3xf32>, tensor<4x2x3x8xf32>) -> tensor<2x6x8xf32>
   return %out : tensor<2x6x8xf32>
+}
+
+// -----
+
+// Biases of experts, which positions without a token get, too: by a sum, and by a product that adds.
+// CHECK-LABEL: func.func @biases
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<6x8xf32>, %{{.*}}: tensor<6x4xf32>, %[[W:[a-z0-9]+]]: tensor<4x8x16xf32>, %[[B:[a-z0-9]+]]: tensor<4x16xf32>, %[[V:[a-z0-9]+]]: tensor<4x16x8xf32>, %[[C:[a-z0-9]+]]: tensor<4x1x8xf32>)
+// CHECK: %[[ROUTE:.*]]:2 = plan.call "meshplan.route"
+// CHECK: %[[ROWS:.*]] = plan.call "meshplan.dispatch"(%[[X]], %[[ROUTE]]#0)
+// CHECK: %[[INNER:.*]] = plan.call "meshplan.grouped_linear"(%[[ROWS]], %[[W]], %[[ROUTE]]#1)
+// CHECK: %[[SUM:.*]] = plan.call "meshplan.grouped_bias"(%[[INNER]], %[[B]], %[[ROUTE]]#1)
+// CHECK: %[[ACT:.*]] = plan.call "aten.relu.default"(%[[SUM]])
+// CHECK: %[[LAST:.*]] = plan.call "aten.reshape.default"(%[[C]]) {{.*}} -> tensor<4x8xf32>
+// CHECK: %[[OUTER:.*]] = plan.call "meshplan.grouped_linear"(%[[ACT]], %[[V]], %[[ROUTE]]#1)
+// CHECK: plan.call "meshplan.grouped_bias"(%[[OUTER]], %[[LAST]], %[[ROUTE]]#1)
+// CHECK: plan.call "meshplan.combine"
+func.func @biases(
+    %x: tensor<6x8xf32>,
+    %scores: tensor<6x4xf32>,
+    %w: tensor<4x8x16xf32>,
+    %b: tensor<4x16xf32>,
+    %v: tensor<4x16x8xf32>,
+    %c: tensor<4x1x8xf32>) -> tensor<6x8xf32> {
+  %t:2 = plan.call "aten.max.dim"(%scores) {self = #base.operand<0>, dim = -1 : i64} in "mlp" : (tensor<6x4xf32>) -> (tensor<6xf32>, tensor<6xi64>)
+  %0 = plan.call "aten.one_hot.default"(%t#1) {self = #base.operand<0>, num_classes = 4 : i64} in "mlp" : (tensor<6xi64>) -> tensor<6x4xi64>
+  %1 = plan.call "aten.cumsum.default"(%0) {self = #base.operand<0>, dim = 0 : i64} in "mlp" : (tensor<6x4xi64>) -> tensor<6x4xi64>
+  %2 = plan.call "aten.sub.Tensor"(%1) {self = #base.operand<0>, other = 1 : i64} in "mlp" : (tensor<6x4xi64>) -> tensor<6x4xi64>
+  %3 = plan.call "aten.lt.Scalar"(%2) {self = #base.operand<0>, other = 3 : i64} in "mlp" : (tensor<6x4xi64>) -> tensor<6x4xi1>
+  %4 = plan.call "aten.mul.Tensor"(%0, %3) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x4xi64>, tensor<6x4xi1>) -> tensor<6x4xi64>
+  %5 = plan.call "aten.mul.Tensor"(%2, %4) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x4xi64>, tensor<6x4xi64>) -> tensor<6x4xi64>
+  %6 = plan.call "aten.sum.dim_IntList"(%5) {self = #base.operand<0>, dim = [-1]} in "mlp" : (tensor<6x4xi64>) -> tensor<6xi64>
+  %7 = plan.call "aten.one_hot.default"(%6) {self = #base.operand<0>, num_classes = 3 : i64} in "mlp" : (tensor<6xi64>) -> tensor<6x3xi64>
+  %8 = plan.call "aten.einsum.default"(%4, %7) {equation = "te,tc->tec", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4xi64>, tensor<6x3xi64>) -> tensor<6x4x3xi64>
+  %9 = plan.call "aten.to.dtype"(%8) {self = #base.operand<0>, dtype = f32} in "mlp" : (tensor<6x4x3xi64>) -> tensor<6x4x3xf32>
+  %10 = plan.call "aten.einsum.default"(%9, %x) {equation = "tec,tm->ecm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4x3xf32>, tensor<6x8xf32>) -> tensor<4x3x8xf32>
+  %11 = plan.call "aten.bmm.default"(%10, %w) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp" : (tensor<4x3x8xf32>, tensor<4x8x16xf32>) -> tensor<4x3x16xf32>
+  %12 = plan.call "aten.unsqueeze.default"(%b) {self = #base.operand<0>, dim = 1 : i64} in "mlp" : (tensor<4x16xf32>) -> tensor<4x1x16xf32>
+  %13 = plan.call "aten.add.Tensor"(%11, %12) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<4x3x16xf32>, tensor<4x1x16xf32>) -> tensor<4x3x16xf32>
+  %14 = plan.call "aten.relu.default"(%13) {self = #base.operand<0>} in "mlp" : (tensor<4x3x16xf32>) -> tensor<4x3x16xf32>
+  %15 = plan.call "aten.baddbmm.default"(%c, %14, %v) {self = #base.operand<0>, batch1 = #base.operand<1>, batch2 = #base.operand<2>} in "mlp" : (tensor<4x1x8xf32>, tensor<4x3x16xf32>, tensor<4x16x8xf32>) -> tensor<4x3x8xf32>
+  %16 = plan.call "aten.view.default"(%t#0) {self = #base.operand<0>, size = [6, 1, 1]} in "mlp" : (tensor<6xf32>) -> tensor<6x1x1xf32>
+  %17 = plan.call "aten.mul.Tensor"(%16, %9) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x1x1xf32>, tensor<6x4x3xf32>) -> tensor<6x4x3xf32>
+  %18 = plan.call "aten.einsum.default"(%17, %15) {equation = "tec,ecm->tm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4x3xf32>, tensor<4x3x8xf32>) -> tensor<6x8xf32>
+  return %18 : tensor<6x8xf32>
+}
+
+// -----
+
+// One position for each expert: a bias has the shape of the rows.
+// CHECK-LABEL: func.func @one_position
+// CHECK: %[[ROUTE:.*]]:2 = plan.call "meshplan.route"
+// CHECK: %[[ROWS:.*]] = plan.call "meshplan.dispatch"
+// CHECK: %[[INNER:.*]] = plan.call "meshplan.grouped_linear"(%[[ROWS]]
+// CHECK: %[[BIAS:.*]] = plan.call "aten.reshape.default"(%{{.*}}) {{.*}} -> tensor<4x8xf32>
+// CHECK: %[[SUM:.*]] = plan.call "meshplan.grouped_bias"(%[[INNER]], %[[BIAS]], %[[ROUTE]]#1)
+// CHECK: plan.call "aten.add.Tensor"(%[[SUM]], %[[ROWS]])
+// CHECK: plan.call "meshplan.combine"
+func.func @one_position(
+    %x: tensor<6x8xf32>,
+    %scores: tensor<6x4xf32>,
+    %w: tensor<4x8x8xf32>,
+    %b: tensor<4x1x8xf32>) -> tensor<6x8xf32> {
+  %t:2 = plan.call "aten.max.dim"(%scores) {self = #base.operand<0>, dim = -1 : i64} in "mlp" : (tensor<6x4xf32>) -> (tensor<6xf32>, tensor<6xi64>)
+  %0 = plan.call "aten.one_hot.default"(%t#1) {self = #base.operand<0>, num_classes = 4 : i64} in "mlp" : (tensor<6xi64>) -> tensor<6x4xi64>
+  %1 = plan.call "aten.cumsum.default"(%0) {self = #base.operand<0>, dim = 0 : i64} in "mlp" : (tensor<6x4xi64>) -> tensor<6x4xi64>
+  %2 = plan.call "aten.sub.Tensor"(%1) {self = #base.operand<0>, other = 1 : i64} in "mlp" : (tensor<6x4xi64>) -> tensor<6x4xi64>
+  %3 = plan.call "aten.lt.Scalar"(%2) {self = #base.operand<0>, other = 1 : i64} in "mlp" : (tensor<6x4xi64>) -> tensor<6x4xi1>
+  %4 = plan.call "aten.mul.Tensor"(%0, %3) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x4xi64>, tensor<6x4xi1>) -> tensor<6x4xi64>
+  %5 = plan.call "aten.mul.Tensor"(%2, %4) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x4xi64>, tensor<6x4xi64>) -> tensor<6x4xi64>
+  %6 = plan.call "aten.sum.dim_IntList"(%5) {self = #base.operand<0>, dim = [-1]} in "mlp" : (tensor<6x4xi64>) -> tensor<6xi64>
+  %7 = plan.call "aten.one_hot.default"(%6) {self = #base.operand<0>, num_classes = 1 : i64} in "mlp" : (tensor<6xi64>) -> tensor<6x1xi64>
+  %8 = plan.call "aten.einsum.default"(%4, %7) {equation = "te,tc->tec", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4xi64>, tensor<6x1xi64>) -> tensor<6x4x1xi64>
+  %9 = plan.call "aten.to.dtype"(%8) {self = #base.operand<0>, dtype = f32} in "mlp" : (tensor<6x4x1xi64>) -> tensor<6x4x1xf32>
+  %10 = plan.call "aten.einsum.default"(%9, %x) {equation = "tec,tm->ecm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4x1xf32>, tensor<6x8xf32>) -> tensor<4x1x8xf32>
+  %11 = plan.call "aten.bmm.default"(%10, %w) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp" : (tensor<4x1x8xf32>, tensor<4x8x8xf32>) -> tensor<4x1x8xf32>
+  %12 = plan.call "aten.add.Tensor"(%b, %11) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<4x1x8xf32>, tensor<4x1x8xf32>) -> tensor<4x1x8xf32>
+  %13 = plan.call "aten.add.Tensor"(%12, %10) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<4x1x8xf32>, tensor<4x1x8xf32>) -> tensor<4x1x8xf32>
+  %14 = plan.call "aten.view.default"(%t#0) {self = #base.operand<0>, size = [6, 1, 1]} in "mlp" : (tensor<6xf32>) -> tensor<6x1x1xf32>
+  %15 = plan.call "aten.mul.Tensor"(%14, %9) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x1x1xf32>, tensor<6x4x1xf32>) -> tensor<6x4x1xf32>
+  %16 = plan.call "aten.einsum.default"(%15, %13) {equation = "tec,ecm->tm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4x1xf32>, tensor<4x1x8xf32>) -> tensor<6x8xf32>
+  return %16 : tensor<6x8xf32>
 }

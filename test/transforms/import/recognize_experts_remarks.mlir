@@ -260,11 +260,67 @@ func.func @capacity(
   %7 = plan.call "aten.one_hot.default"(%6) {self = #base.operand<0>, num_classes = 3 : i64} in "mlp" : (tensor<6xi64>) -> tensor<6x3xi64>
   %8 = plan.call "aten.einsum.default"(%4, %7) {equation = "te,tc->tec", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4xi64>, tensor<6x3xi64>) -> tensor<6x4x3xi64>
   %9 = plan.call "aten.to.dtype"(%8) {self = #base.operand<0>, dtype = f32} in "mlp" : (tensor<6x4x3xi64>) -> tensor<6x4x3xf32>
+  // expected-remark@below {{experts of 'mlp' are computed as the model writes them: the numbers of their experts are not known to come from topk, sort or a maximum}}
+  // expected-note@below {{help: choose experts with topk, and compute on each row alone between the products with their weights}}
+  %10 = plan.call "aten.einsum.default"(%9, %x) {equation = "tec,tm->ecm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4x3xf32>, tensor<6x8xf32>) -> tensor<4x3x8xf32>
+  %11 = plan.call "aten.bmm.default"(%10, %weight) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp" : (tensor<4x3x8xf32>, tensor<4x8x8xf32>) -> tensor<4x3x8xf32>
+  %12 = plan.call "aten.mul.Tensor"(%9, %gates) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x4x3xf32>, tensor<6x1x1xf32>) -> tensor<6x4x3xf32>
+  %13 = plan.call "aten.einsum.default"(%12, %11) {equation = "tec,ecm->tm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4x3xf32>, tensor<4x3x8xf32>) -> tensor<6x8xf32>
+  return %13 : tensor<6x8xf32>
+}
+
+// -----
+
+// A bound of the positions that is not read.
+func.func @other_bound(
+    %x: tensor<6x8xf32>,
+    %ids: tensor<6xi64>,
+    %gates: tensor<6x1x1xf32>,
+    %weight: tensor<4x8x8xf32>) -> tensor<6x8xf32> {
+  %0 = plan.call "aten.one_hot.default"(%ids) {self = #base.operand<0>, num_classes = 4 : i64} in "mlp" : (tensor<6xi64>) -> tensor<6x4xi64>
+  %1 = plan.call "aten.cumsum.default"(%0) {self = #base.operand<0>, dim = 0 : i64} in "mlp" : (tensor<6x4xi64>) -> tensor<6x4xi64>
+  %2 = plan.call "aten.sub.Tensor"(%1) {self = #base.operand<0>, other = 1 : i64} in "mlp" : (tensor<6x4xi64>) -> tensor<6x4xi64>
+  %3 = plan.call "aten.le.Scalar"(%2) {self = #base.operand<0>, other = 3 : i64} in "mlp" : (tensor<6x4xi64>) -> tensor<6x4xi1>
+  %4 = plan.call "aten.mul.Tensor"(%0, %3) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x4xi64>, tensor<6x4xi1>) -> tensor<6x4xi64>
+  %5 = plan.call "aten.mul.Tensor"(%2, %4) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x4xi64>, tensor<6x4xi64>) -> tensor<6x4xi64>
+  %6 = plan.call "aten.sum.dim_IntList"(%5) {self = #base.operand<0>, dim = [-1]} in "mlp" : (tensor<6x4xi64>) -> tensor<6xi64>
+  %7 = plan.call "aten.one_hot.default"(%6) {self = #base.operand<0>, num_classes = 3 : i64} in "mlp" : (tensor<6xi64>) -> tensor<6x3xi64>
+  %8 = plan.call "aten.einsum.default"(%4, %7) {equation = "te,tc->tec", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4xi64>, tensor<6x3xi64>) -> tensor<6x4x3xi64>
+  %9 = plan.call "aten.to.dtype"(%8) {self = #base.operand<0>, dtype = f32} in "mlp" : (tensor<6x4x3xi64>) -> tensor<6x4x3xf32>
   // expected-remark@below {{experts of 'mlp' are computed as the model writes them: 'aten.einsum.default' in 'mlp' takes tokens by their position among those of an expert, up to a capacity}}
   // expected-note@below {{help: choose experts with topk, and compute on each row alone between the products with their weights}}
   %10 = plan.call "aten.einsum.default"(%9, %x) {equation = "tec,tm->ecm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4x3xf32>, tensor<6x8xf32>) -> tensor<4x3x8xf32>
   %11 = plan.call "aten.bmm.default"(%10, %weight) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp" : (tensor<4x3x8xf32>, tensor<4x8x8xf32>) -> tensor<4x3x8xf32>
   %12 = plan.call "aten.mul.Tensor"(%9, %gates) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x4x3xf32>, tensor<6x1x1xf32>) -> tensor<6x4x3xf32>
   %13 = plan.call "aten.einsum.default"(%12, %11) {equation = "tec,ecm->tm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4x3xf32>, tensor<4x3x8xf32>) -> tensor<6x8xf32>
+  return %13 : tensor<6x8xf32>
+}
+
+// -----
+
+// Rows of each expert times numbers of its own.
+func.func @scaled(
+    %x: tensor<6x8xf32>,
+    %ids: tensor<6xi64>,
+    %gates: tensor<6x1x1xf32>,
+    %scales: tensor<4x1x8xf32>,
+    %weight: tensor<4x8x8xf32>) -> tensor<6x8xf32> {
+  %0 = plan.call "aten.one_hot.default"(%ids) {self = #base.operand<0>, num_classes = 4 : i64} in "mlp" : (tensor<6xi64>) -> tensor<6x4xi64>
+  %1 = plan.call "aten.cumsum.default"(%0) {self = #base.operand<0>, dim = 0 : i64} in "mlp" : (tensor<6x4xi64>) -> tensor<6x4xi64>
+  %2 = plan.call "aten.sub.Tensor"(%1) {self = #base.operand<0>, other = 1 : i64} in "mlp" : (tensor<6x4xi64>) -> tensor<6x4xi64>
+  %3 = plan.call "aten.lt.Scalar"(%2) {self = #base.operand<0>, other = 3 : i64} in "mlp" : (tensor<6x4xi64>) -> tensor<6x4xi1>
+  %4 = plan.call "aten.mul.Tensor"(%0, %3) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x4xi64>, tensor<6x4xi1>) -> tensor<6x4xi64>
+  %5 = plan.call "aten.mul.Tensor"(%2, %4) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x4xi64>, tensor<6x4xi64>) -> tensor<6x4xi64>
+  %6 = plan.call "aten.sum.dim_IntList"(%5) {self = #base.operand<0>, dim = [-1]} in "mlp" : (tensor<6x4xi64>) -> tensor<6xi64>
+  %7 = plan.call "aten.one_hot.default"(%6) {self = #base.operand<0>, num_classes = 3 : i64} in "mlp" : (tensor<6xi64>) -> tensor<6x3xi64>
+  %8 = plan.call "aten.einsum.default"(%4, %7) {equation = "te,tc->tec", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4xi64>, tensor<6x3xi64>) -> tensor<6x4x3xi64>
+  %9 = plan.call "aten.to.dtype"(%8) {self = #base.operand<0>, dtype = f32} in "mlp" : (tensor<6x4x3xi64>) -> tensor<6x4x3xf32>
+  %10 = plan.call "aten.einsum.default"(%9, %x) {equation = "tec,tm->ecm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4x3xf32>, tensor<6x8xf32>) -> tensor<4x3x8xf32>
+  %11 = plan.call "aten.bmm.default"(%10, %weight) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp" : (tensor<4x3x8xf32>, tensor<4x8x8xf32>) -> tensor<4x3x8xf32>
+  // expected-remark@below {{experts of 'mlp' are computed as the model writes them: 'aten.mul.Tensor' in 'mlp' computes in a form that is not known for experts with a capacity}}
+  // expected-note@below {{help: choose experts with topk, and compute on each row alone between the products with their weights}}
+  %s = plan.call "aten.mul.Tensor"(%11, %scales) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<4x3x8xf32>, tensor<4x1x8xf32>) -> tensor<4x3x8xf32>
+  %12 = plan.call "aten.mul.Tensor"(%9, %gates) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x4x3xf32>, tensor<6x1x1xf32>) -> tensor<6x4x3xf32>
+  %13 = plan.call "aten.einsum.default"(%12, %s) {equation = "tec,ecm->tm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4x3xf32>, tensor<4x3x8xf32>) -> tensor<6x8xf32>
   return %13 : tensor<6x8xf32>
 }

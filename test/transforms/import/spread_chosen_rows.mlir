@@ -93,3 +93,30 @@ func.func @masks(%x: tensor<6x8xf32>, %scores: tensor<6x2xf32>) -> tensor<6x8xf3
   %11 = plan.call "aten.index_put.default"(%5, %6, %10) {self = #base.operand<0>, indices = [#base.operand<1>], values = #base.operand<2>} : (tensor<6x8xf32>, tensor<6xi1>, !others) -> tensor<6x8xf32>
   return %11 : tensor<6x8xf32>
 }
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+!numbers = tensor<1099511627776xi64>
+
+// Dropouts: of rows, and of what is 0 for other tokens, which stays 0.
+// CHECK-LABEL: func.func @dropped
+// CHECK: %[[ROWS:.*]] = plan.call "aten.linear.default"(%arg0, %arg3)
+// CHECK: %[[INSIDE:.*]] = plan.call "aten.dropout.default"(%[[ROWS]]) {{.*}} : (tensor<6x8xf32>) -> tensor<6x8xf32>
+// CHECK: %[[WEIGHTED:.*]] = plan.call "aten.mul.Tensor"(%[[INSIDE]], %{{.*}})
+// CHECK: %[[OUTSIDE:.*]] = plan.call "aten.dropout.default"(%[[WEIGHTED]]) {{.*}} : (tensor<6x8xf32>) -> tensor<6x8xf32>
+// CHECK: plan.call "aten.add.Tensor"(%{{.*}}, %[[OUTSIDE]])
+func.func @dropped(%x: tensor<6x8xf32>, %gates: tensor<6x2xf32>, %ids: tensor<6x2xi64>, %w: tensor<8x8xf32>) -> tensor<6x8xf32> {
+  %zeros = plan.call "aten.zeros.default"() {size = [6, 8], dtype = f32} : () -> tensor<6x8xf32>
+  %0 = plan.call "aten.eq.Scalar"(%ids) {self = #base.operand<0>, other = 1 : i64} : (tensor<6x2xi64>) -> tensor<6x2xi1>
+  %1:2 = plan.call "aten.where.default"(%0) {condition = #base.operand<0>} : (tensor<6x2xi1>) -> (!numbers, !numbers)
+  %2 = plan.call "aten.index.Tensor"(%x, %1#0) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6x8xf32>, !numbers) -> !rows
+  %3 = plan.call "aten.linear.default"(%2, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!rows, tensor<8x8xf32>) -> !rows
+  %4 = plan.call "aten.dropout.default"(%3) {input = #base.operand<0>, p = 0.25 : f64, train = true} : (!rows) -> !rows
+  %5 = plan.call "aten.index.Tensor"(%gates, %1#0, %1#1) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<6x2xf32>, !numbers, !numbers) -> tensor<1099511627776xf32>
+  %6 = plan.call "aten.unsqueeze.default"(%5) {self = #base.operand<0>, dim = -1 : i64} : (tensor<1099511627776xf32>) -> tensor<1099511627776x1xf32>
+  %7 = plan.call "aten.mul.Tensor"(%4, %6) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, tensor<1099511627776x1xf32>) -> !rows
+  %8 = plan.call "aten.dropout.default"(%7) {input = #base.operand<0>, p = 0.5 : f64, train = true} : (!rows) -> !rows
+  %9 = plan.call "aten.index_add.default"(%zeros, %1#0, %8) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>, source = #base.operand<2>} : (tensor<6x8xf32>, !numbers, !rows) -> tensor<6x8xf32>
+  return %9 : tensor<6x8xf32>
+}

@@ -66,3 +66,20 @@ func.func @twice(%x: tensor<6x8xf32>, %gates: tensor<6x2xf32>, %ids: tensor<6x2x
   %7 = plan.call "aten.index_put.default"(%x, %1#0, %6) {self = #base.operand<0>, indices = [#base.operand<1>], values = #base.operand<2>} : (tensor<6x8xf32>, tensor<1099511627776xi64>, !rows) -> tensor<6x8xf32>
   return %7 : tensor<6x8xf32>
 }
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+
+// Numbers that are drawn for the rows.
+func.func @drawn(%x: tensor<6x8xf32>, %ids: tensor<6x2xi64>) -> tensor<6x8xf32> {
+  %0 = plan.call "aten.eq.Scalar"(%ids) {self = #base.operand<0>, other = 1 : i64} : (tensor<6x2xi64>) -> tensor<6x2xi1>
+  %1:2 = plan.call "aten.where.default"(%0) {condition = #base.operand<0>} : (tensor<6x2xi1>) -> (tensor<1099511627776xi64>, tensor<1099511627776xi64>)
+  %2 = plan.call "aten.index.Tensor"(%x, %1#0) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6x8xf32>, tensor<1099511627776xi64>) -> !rows
+  // expected-error @below {{the shape of 'aten.alpha_dropout.default' depends on data, in a form that is not known for experts}}
+  // expected-note @below {{it is 'aten.alpha_dropout.default' in 'mlp.drop'}}
+  // expected-note @below {{help: of what draws random numbers, a dropout of each element (torch.nn.Dropout) is known here; draw others after the mixture, or export after 'model.eval()'}}
+  %3 = plan.call "aten.alpha_dropout.default"(%2) {input = #base.operand<0>, p = 0.5 : f64, train = true} in "mlp.drop" : (!rows) -> !rows
+  %4 = plan.call "aten.index_add.default"(%x, %1#0, %3) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>, source = #base.operand<2>} : (tensor<6x8xf32>, tensor<1099511627776xi64>, !rows) -> tensor<6x8xf32>
+  return %4 : tensor<6x8xf32>
+}

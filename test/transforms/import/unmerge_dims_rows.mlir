@@ -297,3 +297,17 @@ func.func @along_the_only_dim(%x: tensor<4x6xf32>, %y: tensor<4x6x8xf32>, %i: te
   %3 = plan.call "aten.gather.default"(%2, %i) {self = #base.operand<0>, dim = 1 : i64, index = #base.operand<1>} : (tensor<24x8xf32>, tensor<12x2xi64>) -> tensor<12x2xf32>
   return %1#0, %3 : tensor<24xf32>, tensor<12x2xf32>
 }
+
+// A dropout: elements in row-major order have the same random numbers.
+// CHECK-LABEL: func.func @dropout
+// CHECK-NEXT: %[[PRODUCT:.*]] = plan.call "aten.linear.default"(%arg0, %arg1) {{.*}} -> tensor<4x6x8xf32>
+// CHECK-NEXT: %[[DROPPED:.*]] = plan.call "aten.dropout.default"(%[[PRODUCT]]) {input = #base.operand<0>, p = 1.000000e-01 : f64, train = true} {{.*}} -> tensor<4x6x8xf32>
+// CHECK-NEXT: %[[SUM:.*]] = plan.call "aten.sum.dim_IntList"(%[[DROPPED]]) {dim = [2], {{.*}} -> tensor<4x6xf32>
+func.func @dropout(%x: tensor<4x6x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x6xf32> {
+  %0 = plan.call "aten.view.default"(%x) {self = #base.operand<0>, size = [24, 8]} : (tensor<4x6x8xf32>) -> tensor<24x8xf32>
+  %1 = plan.call "aten.linear.default"(%0, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (tensor<24x8xf32>, tensor<8x8xf32>) -> tensor<24x8xf32>
+  %2 = plan.call "aten.dropout.default"(%1) {input = #base.operand<0>, p = 0.1 : f64, train = true} : (tensor<24x8xf32>) -> tensor<24x8xf32>
+  %3 = plan.call "aten.sum.dim_IntList"(%2) {self = #base.operand<0>, dim = [1]} : (tensor<24x8xf32>) -> tensor<24xf32>
+  %4 = plan.call "aten.view.default"(%3) {self = #base.operand<0>, size = [4, 6]} : (tensor<24xf32>) -> tensor<4x6xf32>
+  return %4 : tensor<4x6xf32>
+}

@@ -46,3 +46,17 @@ func.func @step(%x: tensor<8x6xf32> {plan.kind = #plan.kind<input>, plan.names =
   %1 = plan.call "aten.cumprod.default"(%0) {self = #base.operand<0>, dim = 1} in "head" : (tensor<8x6xf32>) -> tensor<8x6xf32>
   return %1 : tensor<8x6xf32>
 }
+
+// -----
+
+// Positions of tokens among those that chose the same expert. Samples stay divided.
+// CHECK: warning: nothing in the plan asks for this reshard: 'aten.cumsum.default' in 'moe' needs [8, 4], and gets [8 over dp, 4]
+// CHECK: help: the model gives tokens their positions among those that chose the same expert, counted over all samples: count them over the positions of each sample, in dims [batch, positions, experts], or let a plan drop tokens with 'capacity'
+// CHECK-NOT: help:
+plan.mesh [#base.mesh_axis<"dp" = 2>]
+func.func @forward(%x: tensor<8xi64> {plan.kind = #plan.kind<input>, plan.names = ["x"], plan.sharding = #plan.sharding<[{"dp"}]>}) -> tensor<8x4xi32> {
+  %0 = plan.call "aten.one_hot.default"(%x) {self = #base.operand<0>, num_classes = 4 : i64} in "moe" : (tensor<8xi64>) -> tensor<8x4xi64>
+  %1 = plan.call "aten.to.dtype"(%0) {self = #base.operand<0>, dtype = i32} in "moe" : (tensor<8x4xi64>) -> tensor<8x4xi32>
+  %2 = plan.call "aten.cumsum.default"(%1) {self = #base.operand<0>, dim = 0} in "moe" : (tensor<8x4xi32>) -> tensor<8x4xi32>
+  return %2 : tensor<8x4xi32>
+}

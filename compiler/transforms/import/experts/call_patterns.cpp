@@ -135,15 +135,23 @@ bool meshplan::takesParts(StringRef target) {
       {"aten.slice.Tensor", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"}, target);
 }
 
-bool meshplan::computesEachElement(StringRef target) {
-  const OpRecord *record = OpRegistry::get().lookup(target);
-  return record && record->isPointwise && !record->sumsElements;
+bool meshplan::dropsElements(plan::CallOp call) {
+  StringRef target = call.getTarget();
+  // The second result are the elements that are kept.
+  bool isDropout = target == "aten.dropout.default" || (target == "aten.native_dropout.default" &&
+                                                        call.getNumResults() == 2 && call.getResult(1).use_empty());
+  return isDropout && call.getNumOperands() == 1 && call.getOperand(0).getType() == call.getResult(0).getType();
 }
 
-bool meshplan::computesEachRow(const CallView &view, unsigned lead) {
-  if (takesParts(view.target))
-    return countedDim(view.getInt("dim", 0), lead + 1) == lead;
-  return computesEachElement(view.target);
+bool meshplan::computesEachElement(plan::CallOp call) {
+  const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
+  return dropsElements(call) || (record && record->isPointwise && !record->sumsElements);
+}
+
+bool meshplan::computesEachRow(plan::CallOp call, unsigned lead) {
+  if (takesParts(call.getTarget()))
+    return countedDim(CallView::of(call).getInt("dim", 0), lead + 1) == lead;
+  return computesEachElement(call);
 }
 
 bool meshplan::isSameForRows(Value value) {

@@ -61,12 +61,20 @@ mlir::Value stackOf(indexing::ExprBuilder &builder, llvm::ArrayRef<mlir::Value> 
 /// True for a slice or a split, which takes parts of one dim.
 bool takesParts(llvm::StringRef target);
 
-/// True for an operator on elements at the same position.
-bool computesEachElement(llvm::StringRef target);
+/// True for a dropout of each element by itself, of which only the elements are read.
+bool dropsElements(plan::CallOp call);
 
-/// True if the call computes each row alone, where the rows have `lead` dims in front of their features: pointwise, or
-/// by parts of the features.
-bool computesEachRow(const CallView &view, unsigned lead);
+/// The way out where the experts read other random numbers.
+inline constexpr llvm::StringLiteral helpWithDraws =
+    "help: of what draws random numbers, a dropout of each element (torch.nn.Dropout) is known here; draw others after "
+    "the mixture, or export after 'model.eval()'";
+
+/// True for an operator on elements at the same position, and for a dropout of each by itself.
+bool computesEachElement(plan::CallOp call);
+
+/// True if the call computes each row alone, where the rows have `lead` dims in front of their features: by elements,
+/// or by parts of the features.
+bool computesEachRow(plan::CallOp call, unsigned lead);
 
 /// True if all rows read the same elements of the tensor: its dims in front of the last have size 1.
 bool isSameForRows(mlir::Value value);

@@ -35,7 +35,7 @@ using Family = SmallVector<Value, 8>;
 
 /// A result of an expert times its gate.
 struct GatedResult {
-  plan::CallOp product;
+  plan::CallOp product, dropout; ///< `dropout` of the product, or null
   Value result, gate;
   ExpertGate read;
 };
@@ -57,7 +57,7 @@ private:
   bool readCalls(const Family &family);
   bool readLinear(ArrayRef<plan::CallOp> calls, const CallView &view);
   bool readBias(ArrayRef<plan::CallOp> calls, const CallView &view);
-  bool readCompute(ArrayRef<plan::CallOp> calls, const CallView &view);
+  bool readCompute(ArrayRef<plan::CallOp> calls);
   bool readShared(Value value, plan::CallOp reader);
   bool readMatrix(ArrayRef<plan::CallOp> calls, unsigned operand, ArrayRef<int64_t> shape, RoutedStep &step);
   SmallVector<Value> readParts(ArrayRef<Value> values);
@@ -96,6 +96,11 @@ bool EqualExpertsReader::refuse(plan::CallOp call, StringRef why) {
 /// A result of an expert times a gate.
 bool EqualExpertsReader::readGated(Value value) {
   auto call = value.getDefiningOp<plan::CallOp>();
+  plan::CallOp dropout = call && dropsElements(call) && value.hasOneUse() ? call : plan::CallOp();
+  if (dropout) {
+    value = dropout.getOperand(0);
+    call = value.getDefiningOp<plan::CallOp>();
+  }
   if (!call || call.getTarget() != "aten.mul.Tensor" || call.getNumOperands() != 2 || !value.hasOneUse())
     return false;
   for (unsigned side : {0, 1}) {
@@ -106,7 +111,7 @@ bool EqualExpertsReader::readGated(Value value) {
     std::optional<ExpertGate> read = readExpertGate(gates, gate);
     if (!read)
       continue;
-    gated.push_back({call, result, gate, *read});
+    gated.push_back({call, dropout, result, gate, *read});
     return true;
   }
   return false;
@@ -165,13 +170,18 @@ bool EqualExpertsReader::readStacked() {
       continue;
     for (auto [expert, result] : llvm::enumerate(stack.getOperands())) {
       read->expert = expert;
-      gated.push_back({product, result, factor, *read});
+      gated.push_back({product, {}, result, factor, *read});
     }
     calls.insert(stack);
     stackedResults = stacked;
     return true;
   }
   return false;
+}
+
+/// True if both are dropouts that drop as often, or both are null.
+static bool areAlike(plan::CallOp one, plan::CallOp other) {
+  return one && other ? one.getTarget() == other.getTarget() && one.getArgs() == other.getArgs() : !one && !other;
 }
 
 /// True if there is one gate for each expert of one choice.
@@ -181,7 +191,7 @@ bool EqualExpertsReader::readChoice() {
   const ExpertGate &first = gated.front().read;
   for (const GatedResult &other : gated)
     if (other.read.indices != first.indices || other.read.values != first.values ||
-        other.result.getType() != gated.front().result.getType())
+        other.result.getType() != gated.front().result.getType() || !areAlike(other.dropout, gated.front().dropout))
       return false;
   llvm::sort(gated,
              [](const GatedResult &left, const GatedResult &right) { return left.read.expert < right.read.expert; });
@@ -336,9 +346,9 @@ bool EqualExpertsReader::readOperand(const Family &family, plan::CallOp reader) 
 }
 
 /// An operator on each row alone.
-bool EqualExpertsReader::readCompute(ArrayRef<plan::CallOp> calls, const CallView &view) {
+bool EqualExpertsReader::readCompute(ArrayRef<plan::CallOp> calls) {
   plan::CallOp first = calls.front();
-  if (!computesEachRow(view, lead))
+  if (!computesEachRow(first, lead))
     return false;
   if (!llvm::all_of(first.getResults(), [&](Value result) { return isRows(result); }))
     return false;
@@ -377,7 +387,7 @@ bool EqualExpertsReader::readCalls(const Family &family) {
   CallView view = CallView::of(makers[0]);
   bool isProduct = llvm::is_contained({"aten.linear.default", "aten.matmul.default", "aten.mm.default"}, view.target);
   bool isKnown = isProduct ? readLinear(makers, view)
-                           : (view.target == "aten.add.Tensor" && readBias(makers, view)) || readCompute(makers, view);
+                           : (view.target == "aten.add.Tensor" && readBias(makers, view)) || readCompute(makers);
   if (!isKnown)
     return refuse(makers[0], "computes in a form that is not known for experts");
   for (unsigned result = 0; result < makers[0].getNumResults(); ++result) {
@@ -413,6 +423,8 @@ std::optional<RoutedRegion> EqualExpertsReader::read() {
   for (const GatedResult &expert : gated) {
     results.push_back(expert.result);
     calls.insert(expert.product);
+    if (expert.dropout)
+      calls.insert(expert.dropout);
   }
   GatedResult first = gated.front();
   // An expert that is the tokens themselves has no parameters to be stacked.
@@ -433,6 +445,11 @@ std::optional<RoutedRegion> EqualExpertsReader::read() {
   region.steps.push_back({RoutedStep::compute, first.product, {}, {}, {}});
   Value weighted = first.product.getResult(0);
   region.rows[weighted] = plainRows();
+  if (first.dropout) {
+    region.steps.push_back({RoutedStep::compute, first.dropout, {}, {}, {}});
+    weighted = first.dropout.getResult(0);
+    region.rows[weighted] = plainRows();
+  }
   region.steps.push_back({RoutedStep::combine, sum, sum.getResult(0), weighted, base});
   region.setTokenDims();
   return region;

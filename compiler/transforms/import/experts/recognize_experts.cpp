@@ -4,8 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/erase_unread.h"
+#include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/experts/capacity/capacity_experts.h"
 #include "compiler/transforms/import/experts/capacity/capacity_products.h"
 #include "compiler/transforms/import/experts/equal_experts.h"
@@ -37,28 +39,32 @@ static SmallVector<Value> possibleIds(plan::CallOp call) {
       call.getOperands(), [](Value operand) { return rankOf(operand) == 1 && isa<IntegerType>(elementOf(operand)); }));
 }
 
-static void explain(Operation *obstacle, std::optional<StringRef> module, const Twine &why,
-                    StringRef help = "choose experts with topk, and compute on each row alone between the products "
-                                     "with their weights") {
+static void
+explain(Operation *obstacle, std::optional<StringRef> module, const Twine &why,
+        StringRef help = "help: choose experts with topk, and compute on each row alone between the products "
+                         "with their weights") {
   auto remark = obstacle->emitRemark() << "experts of " << moduleText(module.value_or(""))
                                        << " are computed as the model writes them: " << why;
-  remark.attachNote() << "help: " << help;
+  auto call = dyn_cast<plan::CallOp>(obstacle);
+  remark.attachNote() << (call && drawsRandomNumbers(CallView::of(call)) ? StringRef(helpWithDraws) : help);
 }
 
-static void explain(const RoutedRegion &region) {
+/// Returns the module that it names.
+static StringRef explain(const RoutedRegion &region) {
   auto call = dyn_cast<plan::CallOp>(region.obstacle);
   std::optional<StringRef> module = call ? call.getModule() : std::nullopt;
   if (!region.steps.empty())
     module = plan::CallOp(region.steps.front().place).getModule();
   explain(region.obstacle, module, region.why);
+  return module.value_or("");
 }
 
-/// True if the region has been replaced.
-static bool replace(const std::optional<RoutedRegion> &region) {
+/// True if the region has been replaced. Adds the module of one that stays to `explained`.
+static bool replace(const std::optional<RoutedRegion> &region, llvm::StringSet<> &explained) {
   if (!region || !region->multiplies)
     return false;
   if (region->obstacle)
-    explain(*region);
+    explained.insert(explain(*region));
   if (region->obstacle || !region->isComplete())
     return false;
   buildRoutedCalls(*region);
@@ -66,12 +72,12 @@ static bool replace(const std::optional<RoutedRegion> &region) {
 }
 
 /// The same for an einsum of gates and what experts make.
-static bool replaceEinsum(SparseGatesReader &gates, plan::CallOp einsum) {
+static bool replaceEinsum(SparseGatesReader &gates, plan::CallOp einsum, llvm::StringSet<> &explained) {
   plan::CallOp sum = spellOutExpertSum(gates, einsum);
   if (!sum)
     return false;
   einsum.getResult(0).replaceAllUsesWith(sum.getResult(0));
-  if (replace(readStackedExperts(gates, sum)))
+  if (replace(readStackedExperts(gates, sum), explained))
     return true;
   sum.getResult(0).replaceAllUsesWith(einsum.getResult(0));
   return false;
@@ -92,17 +98,18 @@ private:
     IndexFunctions functions;
     SparseGatesReader gates(functions);
     llvm::DenseSet<Value> seen;
+    llvm::StringSet<> explained; // modules
     bool isAnyBuilt = false;
     for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>())) {
       for (Value ids : possibleIds(call))
         if (seen.insert(ids).second)
-          isAnyBuilt |= replace(readRoutedRegion(functions, ids));
+          isAnyBuilt |= replace(readRoutedRegion(functions, ids), explained);
       if (call.getTarget() == "aten.add.Tensor" || call.getTarget() == "aten.sum.dim_IntList")
-        isAnyBuilt |= replace(readEqualExperts(gates, call));
+        isAnyBuilt |= replace(readEqualExperts(gates, call), explained);
       if (call.getTarget() == "aten.sum.dim_IntList")
-        isAnyBuilt |= replace(readStackedExperts(gates, call));
+        isAnyBuilt |= replace(readStackedExperts(gates, call), explained);
       if (call.getTarget() == "aten.einsum.default")
-        isAnyBuilt |= replace(readCapacityExperts(functions, call)) || replaceEinsum(gates, call);
+        isAnyBuilt |= replace(readCapacityExperts(functions, call), explained) || replaceEinsum(gates, call, explained);
     }
     // Values of gates may have been computed for nothing.
     eraseUnread(block);
@@ -111,13 +118,12 @@ private:
       unmergeRowRegions(block);
       eraseUnread(block);
     }
-    explainRemaining(block);
+    explainRemaining(block, explained);
   }
 
-  static void explainRemaining(Block &block) {
+  static void explainRemaining(Block &block, llvm::StringSet<> &explained) {
     IndexFunctions functions;
     SparseGatesReader gates(functions);
-    llvm::StringSet<> explained; // modules
     for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>())) {
       StringRef module = call.getModule().value_or("");
       if (takesCapacity(call) && explained.insert(module).second)
@@ -125,12 +131,12 @@ private:
                 operatorText(call.getTarget(), call.getModule()) +
                     " takes tokens by their position among those of an expert, up to a capacity");
       if (hasUnknownGates(gates, call) && explained.insert(module).second)
-        explain(
-            call, module,
-            operatorText(call.getTarget(), call.getModule()) +
-                " multiplies by gates that are not provably 0 for experts that a token has not chosen",
-            "make them from the indices of a topk, as by 'torch.zeros_like(scores).scatter(-1, indices, values)'; a "
-            "threshold also chooses experts with equal scores");
+        explain(call, module,
+                operatorText(call.getTarget(), call.getModule()) +
+                    " multiplies by gates that are not provably 0 for experts that a token has not chosen",
+                "help: make them from the indices of a topk, as by 'torch.zeros_like(scores).scatter(-1, indices, "
+                "values)'; a "
+                "threshold also chooses experts with equal scores");
     }
     eraseUnread(block);
   }

@@ -28,6 +28,7 @@ private:
   Value product(const RoutedStep &step);
   Value bias(const RoutedStep &step);
   void compute(plan::CallOp call);
+  void drop(plan::CallOp call);
   Value combine(const RoutedStep &step);
   void replaceSum(const RoutedStep &step, Value combined);
 
@@ -39,7 +40,8 @@ private:
   bool isRouted(Value value, int64_t features) const;
 
   const RoutedRegion &region;
-  Value table, counts;
+  Value indices, table, counts;
+  Value positions;                   ///< of the rows among those of all tokens and experts; null before they are needed
   llvm::DenseMap<Value, Value> made; ///< the routed tensor of each value; without a dim that is not a feature
 };
 
@@ -69,7 +71,7 @@ Value RoutedCallBuilder::tokensOf(Value tensor, int64_t features, plan::CallOp p
 }
 
 void RoutedCallBuilder::route(plan::CallOp place) {
-  Value indices = tokensOf(region.chosen.indices, region.chosen.slots, place);
+  indices = tokensOf(region.chosen.indices, region.chosen.slots, place);
   Type type = IntegerType::get(place.getContext(), 64);
   indices = converted(indices, type, place);
   plan::CallOp call =
@@ -172,6 +174,8 @@ static DictionaryAttr withDimsFromEnd(plan::CallOp call) {
 }
 
 void RoutedCallBuilder::compute(plan::CallOp call) {
+  if (dropsElements(call))
+    return drop(call);
   // Results with a dim of size 1 that is not a feature have it from all operands.
   bool hasUnit = region.rows.find(call.getResult(0))->second.unit != 0;
   SmallVector<Value> operands;
@@ -185,6 +189,36 @@ void RoutedCallBuilder::compute(plan::CallOp call) {
     result.setType(RankedTensorType::get(routedShape(features), elementOf(old)));
     made[old] = result;
   }
+}
+
+/// A dropout of rows. The elements that it drops follow from the token, expert and feature, wherever the row is.
+void RoutedCallBuilder::drop(plan::CallOp call) {
+  int64_t experts = region.chosen.experts;
+  if (!positions) {
+    // Beside the table, so that it comes before all dropouts of the region.
+    auto place = cast<plan::CallOp>(table.getDefiningOp()->getNextNode());
+    Type type = elementOf(indices);
+    int64_t tokens = region.chosen.tokens;
+    Value first = CallBuilder("aten.arange.start_step", place)
+                      .integer("start", 0)
+                      .integer("end", tokens * experts)
+                      .integer("step", experts)
+                      .build({tokens}, type);
+    Value ofPairs = CallBuilder("aten.add.Tensor", place)
+                        .tensor("self", indices)
+                        .tensor("other", tokensOf(first, 1, place))
+                        .build(shapeOf(indices), type);
+    positions = CallBuilder("meshplan.dispatch_gates", place)
+                    .tensor("gates", ofPairs)
+                    .tensor("table", table)
+                    .build(routedShape({}), type);
+  }
+  Value rows = made.at(call.getOperand(0));
+  made[call.getResult(0)] = CallBuilder("meshplan.dropout_rows", call)
+                                .tensor("rows", rows)
+                                .tensor("positions", positions)
+                                .number("p", CallView::of(call).getFloat("p", 0))
+                                .build(shapeOf(rows), elementOf(rows));
 }
 
 Value RoutedCallBuilder::combine(const RoutedStep &step) {

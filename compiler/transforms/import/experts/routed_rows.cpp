@@ -216,7 +216,7 @@ bool RoutedRegionReader::readView(plan::CallOp call, const CallView &) {
 }
 
 /// An operator on each element, of rows and of tensors that broadcast to them.
-bool RoutedRegionReader::readPointwise(plan::CallOp call, const CallView &view) {
+bool RoutedRegionReader::readPointwise(plan::CallOp call, const CallView &) {
   const RoutedRows *rows = nullptr;
   Value first;
   for (Value operand : call.getOperands())
@@ -224,7 +224,7 @@ bool RoutedRegionReader::readPointwise(plan::CallOp call, const CallView &view) 
       rows = found;
       first = operand;
     }
-  if (!rows || !computesEachElement(view.target))
+  if (!rows || !computesEachElement(call) || (dropsElements(call) && featuresOf(first, *rows).size() != 1))
     return false;
   RoutedRows made{rows->order, rows->lead};
   int64_t rank = rankOf(first);

@@ -284,14 +284,15 @@ std::optional<Elsewhere> StackedExpertsReader::readBias(plan::CallOp call, const
 static bool keepsZero(StringRef target) {
   return llvm::StringSwitch<bool>(target)
       .Cases({"aten.silu.default", "aten.relu.default", "aten.gelu.default", "aten.tanh.default", "aten.neg.default",
-              "aten.abs.default", "aten.to.dtype", "aten.clone.default"},
+              "aten.abs.default", "aten.to.dtype", "aten.clone.default", "aten.dropout.default",
+              "aten.native_dropout.default"},
              true)
       .Default(false);
 }
 
 /// An operator on each row alone.
 std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, const CallView &view, Place place) {
-  if (!computesEachRow(view, leadOf(call.getResult(0), place)))
+  if (!computesEachRow(call, leadOf(call.getResult(0), place)))
     return std::nullopt;
   bool isAnyZero = false, areAllZero = true, areKnown = true;
   for (Value operand : call.getOperands()) {

@@ -49,8 +49,10 @@ private:
   bool lowerBernoulliOfTensor();
   bool lowerUniform();
   bool lowerDistribution();
-  bool lowerAttention();
+  bool lowerAttention() { return appendDraws(); }
+  bool lowerRowDropout();
 
+  bool appendDraws();
   bool dropFeatures();
   bool keepStatistics(bool ofFeatures);
 
@@ -163,6 +165,7 @@ bool CallLowering::run() {
                       .Cases({"aten.bernoulli.default", "aten.bernoulli.Tensor"}, &CallLowering::lowerBernoulliOfTensor)
                       .Cases({"aten.rand.default", "aten.rand_like.default"}, &CallLowering::lowerUniform)
                       .Case("meshplan.attention", &CallLowering::lowerAttention)
+                      .Case("meshplan.dropout_rows", &CallLowering::lowerRowDropout)
                       .Default(isDistribution(call) ? &CallLowering::lowerDistribution : nullptr);
   return lowering && call.getNumResults() > 0 && (this->*lowering)();
 }
@@ -264,7 +267,7 @@ bool CallLowering::lowerDistribution() {
 }
 
 /// The call stays and gets the operands from which its random numbers follow.
-bool CallLowering::lowerAttention() {
+bool CallLowering::appendDraws() {
   SmallVector<Value> operands(call.getOperands());
   NamedAttrList args(call.getArgs());
   for (auto [name, value] : {std::pair<StringRef, Value>("seed", seed()), {"step", step()}}) {
@@ -275,6 +278,12 @@ bool CallLowering::lowerAttention() {
   call->setOperands(operands);
   call.setArgsAttr(args.getDictionary(call.getContext()));
   return true;
+}
+
+/// Rows of experts have positions of their own.
+bool CallLowering::lowerRowDropout() {
+  mark(call.getResult(0), StandIn::first_operand);
+  return appendDraws();
 }
 
 namespace {

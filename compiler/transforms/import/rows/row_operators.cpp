@@ -43,10 +43,15 @@ struct RowOperator {
 static RowOperator alongLast() { return {{"dim"}, false, true, {}}; }
 static RowOperator ofSizes(StringRef name) { return {{}, false, false, name}; }
 
+/// True for a dropout of each element by itself.
+static bool isDropout(StringRef target) {
+  return target == "aten.dropout.default" || target == "aten.native_dropout.default";
+}
+
 /// nullopt for operators that are not known to compute on rows. Whether a call does is up to its factor rule.
 static std::optional<RowOperator> rowOperator(StringRef target) {
   const OpRecord *record = OpRegistry::get().lookup(target);
-  if (record && record->isPointwise)
+  if ((record && record->isPointwise) || isDropout(target))
     return RowOperator();
   return llvm::StringSwitch<std::optional<RowOperator>>(target)
       .Cases({"aten.contiguous.default", "aten.clone.default", "aten.linear.default", "aten.layer_norm.default",
@@ -124,6 +129,9 @@ std::optional<SmallVector<bool>> meshplan::operandsWithRows(plan::CallOp call, i
     if (typeOf(result).getRank() == 0 || typeOf(result).getDimSize(0) != rows)
       return std::nullopt;
   CallView view = CallView::of(call);
+  // Elements are numbered in row-major order, which more dims do not change.
+  if (isDropout(view.target))
+    return SmallVector<bool>(call.getNumOperands(), true);
   FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
   std::optional<unsigned> row = rowFactor(rule);
   if (!row)

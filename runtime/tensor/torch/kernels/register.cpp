@@ -109,6 +109,15 @@ static void callDropout(const c10::OperatorHandle &, Stack *stack) {
   push(stack, dropout(input, draws, p, shape, offset));
 }
 
+static void callDropoutRows(const c10::OperatorHandle &, Stack *stack) {
+  at::Tensor rows, positions;
+  Draws draws;
+  double p = 0;
+  int64_t features = 0, first = 0;
+  pop(stack, rows, positions, draws.seed, draws.step, p, draws.number, features, first, draws.microbatch, draws.drawn);
+  push(stack, dropoutRows(rows, positions, draws, p, features, first));
+}
+
 static void callUniform(const c10::OperatorHandle &, Stack *stack) {
   Draws draws;
   at::ScalarType dtype = at::kFloat;
@@ -203,6 +212,9 @@ static void define(torch::Library &library) {
       "Tensor? microbatch=None, int drawn=0) "
       "-> Tensor",
       boxed<&callDropout>());
+  library.def("dropout_rows(Tensor rows, Tensor positions, Tensor seed, Tensor step, *, float p, int number, "
+              "int features=0, int first=0, Tensor? microbatch=None, int drawn=0) -> Tensor",
+              boxed<&callDropoutRows>());
   library.def("uniform(Tensor seed, Tensor step, *, int[] size, int number, ScalarType dtype, int[] shape=[], "
               "int[] offset=[], Tensor? microbatch=None, int drawn=0) -> Tensor",
               boxed<&callUniform>());

@@ -41,7 +41,8 @@ class Weights(nn.Module):
 
 class Mixture(Layer):
     """In the forms in which models are written: rows in order of their experts under a grouped product or with copies
-    of their weights, rows in order of the tokens, and gates of 0 for most of what all experts make of all tokens.
+    of their weights, rows in order of the tokens, gates of 0 for most of what all experts make of all tokens, and
+    one-hot products with a capacity.
     """
 
     def __init__(self, block: case.Block, sizes: case.Sizes) -> None:
@@ -52,7 +53,7 @@ class Mixture(Layer):
         self.router = linear(features, self.count, choices, "table", self.count)
         self.scores = choices.pick(("softmax", "sigmoid", "chosen"))  # the last: a softmax of those that are chosen
         self.sums_to_one, self.apart = choices.flag(), choices.flag()
-        self.form = choices.pick(("sorted", "sorted", "added", "copied", "masks", "einsum"))
+        self.form = choices.pick(("sorted", "sorted", "added", "copied", "masks", "einsum", "capacity"))
         bias = choices.flag() and self.form != "masks"
         self.weights = Weights(self.count, features, inner, choices.flag(), bias)
         self.activation = choices.pick((nn.functional.silu, nn.functional.gelu, torch.tanh))
@@ -105,9 +106,12 @@ class Mixture(Layer):
     def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
         tokens = x.reshape(-1, x.size(-1))
         gates, chosen = self.gates(tokens if self.flat else x)
+        own = gates.view(*x.shape[:2], -1), chosen.view(*x.shape[:2], -1)
         if self.form in ("masks", "einsum"):
-            weights = self.of_all(x, gates.view(*x.shape[:2], -1), chosen.view(*x.shape[:2], -1))
+            weights = self.of_all(x, *own)
             return x + (self.masked(x, weights) if self.form == "masks" else self.stacked(x, weights))
+        if self.form == "capacity":
+            return x + self.taken(x, *own)
         gates, experts = gates.reshape(-1, 1), chosen.reshape(-1)
         if self.form == "copied":
             rows = self.of_rows(tokens.repeat_interleave(self.slots, dim=0), experts) * gates
@@ -147,3 +151,23 @@ class Mixture(Layer):
         made = torch.einsum("btef,edf->bted", inner, self.weights.down)
         made = made if self.weights.shift is None else made + self.weights.shift
         return torch.einsum("bte,bted->btd", weights, made)
+
+    def taken(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        """Each expert takes the first tokens of a sample, at most half of all pairs."""
+        weights, places = self.weights, max(x.size(1) * self.slots // 2, 1)
+        dispatch, combine, before = 0, 0, 0
+        for slot in range(self.slots):
+            mask = nn.functional.one_hot(chosen[..., slot], self.count)
+            place = mask.cumsum(1) - 1 + before
+            before = before + mask.sum(1, keepdim=True)
+            mask = mask * (place < places)
+            hot = nn.functional.one_hot((place * mask).sum(-1), places)
+            spread = torch.einsum("bse,bsc->bsec", mask.to(x.dtype), hot.to(x.dtype))
+            dispatch, combine = dispatch + spread, combine + gates[..., slot, None, None] * spread
+        rows = torch.einsum("bsec,bsm->ebcm", dispatch, x)
+        made = torch.einsum(
+            "ebch,emh->ebcm", self.inner(torch.einsum("ebcm,ehm->ebch", rows, weights.up)), weights.down
+        )
+        if weights.shift is not None:
+            made = made + weights.shift[:, None, None]
+        return torch.einsum("bsec,ebcm->bsm", combine, made)

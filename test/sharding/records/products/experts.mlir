@@ -2,8 +2,9 @@
 //
 // Samples of the records of layers of experts: one call in a function each. The differential test runs each under every
 // sharding that its record allows. sample.range = [low, high) bounds the elements of an input. A tensor that is routed has
-// sample.routed = "table", "counts" or "rows": the test routes random tokens with sample.slots slots to make an operand, and
-// returns sums over the rows of a result (test/lib/records/routed_tensors.h). sample.counted: the elements are 0, 1, 2, ...
+// sample.routed = "table", "counts", "rows" or "numbers", integers of rows: the test routes random tokens with sample.slots
+// slots to make an operand, and returns sums over the rows of a result (test/lib/records/routed_tensors.h).
+// sample.counted: the elements are 0, 1, 2, ...
 
 func.func @route(%0: tensor<4x5x2xi64> {sample.range = [0 : i64, 6 : i64]}) -> (tensor<6x4x5xi64> {sample.routed = "table"}, tensor<6x4x5xi64> {sample.routed = "counts"}) attributes {sample.slots = 2 : i64} {
   %table, %counts = plan.call "meshplan.route"(%0) {indices = #base.operand<0>, first = 0 : i64, experts = 6 : i64}
@@ -173,4 +174,10 @@ func.func @order_by_rank_gates(%0: tensor<66xf32>, %1: tensor<2x6xi64> {sample.c
   %r = plan.call "meshplan.order_by_rank"(%0, %1) {rows = #base.operand<0>, counts = #base.operand<1>, begin = 0 : i64, first = 0 : i64, experts = 6 : i64}
     : (tensor<66xf32>, tensor<2x6xi64>) -> tensor<66xf32>
   return %r : tensor<66xf32>
+}
+
+func.func @dropout_rows(%0: tensor<6x4x5x8xf32> {sample.routed = "rows"}, %1: tensor<6x4x5xi64> {sample.routed = "numbers"}, %2: tensor<f64> {sample.range = [7.0 : f64, 7.0 : f64]}, %3: tensor<f64> {sample.range = [3.0 : f64, 3.0 : f64]}) -> (tensor<6x4x5x8xf32> {sample.routed = "rows"}) attributes {sample.slots = 2 : i64} {
+  %r = plan.call "meshplan.dropout_rows"(%0, %1, %2, %3) {rows = #base.operand<0>, positions = #base.operand<1>, seed = #base.operand<2>, step = #base.operand<3>, p = 0.5 : f64, number = 3 : i64}
+    : (tensor<6x4x5x8xf32>, tensor<6x4x5xi64>, tensor<f64>, tensor<f64>) -> tensor<6x4x5x8xf32>
+  return %r : tensor<6x4x5x8xf32>
 }

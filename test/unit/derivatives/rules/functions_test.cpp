@@ -91,6 +91,13 @@ TEST_F(FunctionDerivatives, DropoutThatDropsNothing) {
             "refused: it draws random numbers");
 }
 
+TEST_F(FunctionDerivatives, DropoutOfRowsDropsOfTheGradient) {
+  EXPECT_EQ(deriveOnly({0}, "meshplan.dropout_rows",
+                       "rows = $0, positions = $1, seed = $2, step = $3, p = 0.1, number = 3 : i64",
+                       "2x3x4xbf16, 2x3xi64, f64, f64 -> 2x3x4xbf16"),
+            "%0 = meshplan.dropout_rows(number 3, p 0.1, positions b, rows g, seed c, step d): 2x3x4xbf16\na: %0");
+}
+
 TEST_F(FunctionDerivatives, DropoutByNumberDropsOfTheGradient) {
   EXPECT_EQ(deriveOnly({0}, "meshplan.dropout", "input = $0, seed = $1, step = $2, p = 0.1, number = 3 : i64",
                        "4xbf16, f64, f64 -> 4xbf16"),

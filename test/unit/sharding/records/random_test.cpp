@@ -61,6 +61,37 @@ TEST_F(RandomRecords, WholeCallsStay) {
             "seed = #base.operand<1>, step = #base.operand<2>}");
 }
 
+constexpr char rowDropout[] = "{rows = #base.operand<0>, positions = #base.operand<1>, seed = #base.operand<2>, "
+                              "step = #base.operand<3>, p = 0.5 : f64, number = 3 : i64}";
+
+TEST_F(RandomRecords, RowsOfExpertsAreDividedByAllDims) {
+  constexpr char types[] =
+      "(tensor<8x4x6x16xf32>, tensor<8x4x6xi64>, tensor<f64>, tensor<f64>) -> tensor<8x4x6x16xf32>";
+  EXPECT_EQ(rule("meshplan.dropout_rows", rowDropout, types),
+            "[a, b, c, d], [a, b, c], [], [] -> [a, b, c, d]; a=8 b=4 c=6 d=16");
+  FactorRule made = record("meshplan.dropout_rows").rule(parse("meshplan.dropout_rows", rowDropout, types));
+  for (const Factor &factor : made.factors)
+    EXPECT_EQ(factor.isCounted, factor.size == 16) << "rows have positions";
+  EXPECT_EQ(describe(record("meshplan.dropout_rows").linearity(parse("meshplan.dropout_rows", rowDropout, types))),
+            "{0}");
+}
+
+TEST_F(RandomRecords, RowsOfExpertsAreToldTheirFeatures) {
+  EXPECT_EQ(local("meshplan.dropout_rows", rowDropout,
+                  R"((tensor<8x4x16xf32, #plan.sharding<[{"ep"}, {"dp"}, {"tp"}]>>,
+                      tensor<8x4xi64, #plan.sharding<[{"ep"}, {"dp"}]>>, tensor<f64>, tensor<f64>)
+                     -> tensor<8x4x16xf32, #plan.sharding<[{"ep"}, {"dp"}, {"tp"}]>>)"),
+            "meshplan.dropout_rows {features = 16 : i64, first = #base.local<0, result 0, dim 2, offset 1>, number = 3 "
+            ": i64, p = 5.000000e-01 : f64, positions = #base.operand<1>, rows = #base.operand<0>, seed = "
+            "#base.operand<2>, step = #base.operand<3>}");
+  EXPECT_EQ(local("meshplan.dropout_rows", rowDropout,
+                  R"((tensor<8x4x16xf32, #plan.sharding<[{"ep"}, {}, {}]>>,
+                      tensor<8x4xi64, #plan.sharding<[{"ep"}, {}]>>, tensor<f64>, tensor<f64>)
+                     -> tensor<8x4x16xf32, #plan.sharding<[{"ep"}, {}, {}]>>)"),
+            "meshplan.dropout_rows {number = 3 : i64, p = 5.000000e-01 : f64, positions = #base.operand<1>, rows = "
+            "#base.operand<0>, seed = #base.operand<2>, step = #base.operand<3>}");
+}
+
 /// The kernel reads rows: a transposed tensor is copied.
 TEST_F(RandomRecords, CostIsThatOfTheWords) {
   CallView call = parse("meshplan.dropout", dropout, dropoutTypes);

@@ -160,6 +160,42 @@ TEST(Dropout, OperatorsOfPyTorchGiveTheSame) {
   EXPECT_TRUE(at::equal(ours, dropByOperators(part, place, 0.3, stream))) << "of a later microbatch";
 }
 
+at::Tensor dropRows(const at::Tensor &rows, const at::Tensor &positions, std::vector<Argument> arguments = {}) {
+  arguments.insert(arguments.end(), {{"p", 0.3}, {"number", int64_t(2)}});
+  return callNamed("meshplan.dropout_rows",
+                   {{"rows", rows}, {"positions", positions}, {"seed", scalarOf(7)}, {"step", scalarOf(1)}},
+                   arguments)[0];
+}
+
+TEST(DropoutOfRows, ARowHasTheMaskOfItsPosition) {
+  // More features than the words that are computed at a time.
+  for (int64_t features : {5, 3000}) {
+    at::Tensor all = at::randn({7, features}, at::kDouble), whole = drop(all, 0.3);
+    at::Tensor positions = at::tensor({6, 0, 3, 3}, at::kLong);
+    EXPECT_TRUE(at::equal(dropRows(all.index_select(0, positions), positions), whole.index_select(0, positions)));
+    at::Tensor part = all.index_select(0, positions).narrow(1, 2, 3);
+    EXPECT_TRUE(at::equal(dropRows(part, positions, {{"features", features}, {"first", int64_t(2)}}),
+                          whole.index_select(0, positions).narrow(1, 2, 3)))
+        << "a rank's features";
+  }
+  EXPECT_EQ(dropRows(at::empty({0, 4}), at::empty({0}, at::kLong)).numel(), 0);
+}
+
+TEST(DropoutOfRows, WhatCannotBe) {
+  using testing::HasSubstr;
+  auto failure = [](const at::Tensor &rows, const at::Tensor &positions, std::vector<Argument> arguments) {
+    arguments.insert(arguments.end(), {{"p", 0.3}, {"number", int64_t(2)}});
+    return failureOf("meshplan.dropout_rows",
+                     {{"rows", rows}, {"positions", positions}, {"seed", scalarOf(7)}, {"step", scalarOf(1)}},
+                     arguments);
+  };
+  at::Tensor rows = at::ones({2, 4});
+  EXPECT_THAT(failure(rows, at::zeros({3}, at::kLong), {}), HasSubstr("positions Long [3] do not fit rows [2, 4]"));
+  EXPECT_THAT(failure(rows, at::zeros({2}), {}), HasSubstr("positions Float [2] do not fit rows [2, 4]"));
+  EXPECT_THAT(failure(rows, at::zeros({2}, at::kLong), {{"features", int64_t(6)}, {"first", int64_t(3)}}),
+              HasSubstr("4 features from 3 exceed all 6"));
+}
+
 TEST(Dropout, WhatCannotBe) {
   at::Tensor input = at::ones({4}, at::kFloat);
   auto failure = [&](double p, double seed, double step, const Place &place = {}) {

@@ -12,12 +12,15 @@
 //   ..                     products and operators on each row
 //   out       [64, 32]     einsum("tec,ecm->tm", combine, rows)
 //
+// A position without a token has a row of zeros, which biases change. Nothing gives it back.
+//
 // Tokens of one expert have different positions, since each adds one to the running sum: a row is one token, and what
 // comes back to the token is the row times its gate, which is 0 without a position. So the rows of a routed tensor give
 // the same, with the gates times sum(mask, -1). Where a token chooses several experts, one after the other, dispatch is
 // a sum over the slots (capacity_slots.h), and the positions of a slot begin after all tokens of the slots before it.
 
 #include "compiler/transforms/import/experts/capacity/capacity_experts.h"
+#include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/experts/capacity/capacity_slots.h"
 #include "compiler/transforms/import/movement_chain.h"
@@ -38,14 +41,23 @@ public:
 private:
   bool findDispatch();
   bool areInverse() const;
+  bool areGatesOfRows();
   bool choose();
   bool readRows(Value value);
   bool readCall(plan::CallOp call);
   bool readProduct(plan::CallOp call, const PairEinsum &product);
-  bool isReadOnlyHere() const;
+  bool readSum(plan::CallOp call, const CallView &view);
+  bool addBias(plan::CallOp call, Value rows, Value bias);
+  bool isMadeOfRows(Value value) const;
+  bool isReadOnlyHere();
+  void giveBiasesTheirShape();
+  bool refuse(Operation *op, const Twine &why);
   void addGates(Value rows);
 
   char expertLetter() const { return out.left.end()[-2]; }
+  bool isRows(Value value) {
+    return rankOf(value) == lead + 1 && shapeOf(value).drop_back() == shapeOf(dispatch.getResult(0)).drop_back();
+  }
 
   IndexFunctions &functions;
   plan::CallOp combine, dispatch;
@@ -61,6 +73,14 @@ private:
 //===----------------------------------------------------------------------===//
 // Dispatch and combine
 //===----------------------------------------------------------------------===//
+
+bool CapacityReader::refuse(Operation *op, const Twine &why) {
+  if (!region.obstacle) {
+    region.obstacle = op;
+    region.why = why.str();
+  }
+  return false;
+}
 
 /// Finds the first call of the rows, a product of the tokens with one-hot vectors. False unless its slots are those of
 /// the combine, without gates.
@@ -169,21 +189,70 @@ bool CapacityReader::readProduct(plan::CallOp call, const PairEinsum &product) {
   return true;
 }
 
+/// True if the dispatch is among the calls that the value is computed from.
+bool CapacityReader::isMadeOfRows(Value value) const {
+  SmallVector<Value> values{value};
+  llvm::DenseSet<Value> seen(values.begin(), values.end());
+  for (size_t next = 0; next < values.size(); ++next) {
+    plan::CallOp call = callOf(values[next]);
+    if (call == dispatch)
+      return true;
+    if (call && dispatch->isBeforeInBlock(call))
+      for (Value operand : call.getOperands())
+        if (seen.insert(operand).second)
+          values.push_back(operand);
+  }
+  return false;
+}
+
+/// Adds a step for `bias`, of which each expert has a part that it adds to all its rows; false if it is something else.
+bool CapacityReader::addBias(plan::CallOp call, Value rows, Value bias) {
+  Value result = call.getResult(0);
+  SmallVector<int64_t> wanted(rankOf(result), 1), shape(shapeOf(bias));
+  size_t expert = out.result.find(expertLetter());
+  wanted[expert] = shapeOf(result)[expert];
+  wanted.back() = shapeOf(result).back();
+  shape.insert(shape.begin(), std::max<int64_t>(wanted.size() - shape.size(), 0), 1);
+  if (shape != wanted || elementOf(bias) != elementOf(result) || isMadeOfRows(bias))
+    return false;
+  region.steps.push_back({RoutedStep::bias, call, result, rows, bias});
+  return true;
+}
+
+/// Rows plus the biases of their experts, or another sum.
+bool CapacityReader::readSum(plan::CallOp call, const CallView &view) {
+  if (call.getNumOperands() != 2 || view.getFloat("alpha", 1) != 1)
+    return false;
+  for (unsigned side : {0, 1}) {
+    Value rows = call.getOperand(side), bias = call.getOperand(1 - side);
+    if (rows.getType() == call.getResult(0).getType() && isMadeOfRows(rows) && !isMadeOfRows(bias) && readRows(rows))
+      return addBias(call, rows, bias);
+  }
+  return false;
+}
+
 bool CapacityReader::readCall(plan::CallOp call) {
   if (call == dispatch)
     return true;
   CallView view = CallView::of(call);
-  auto isRows = [&](Value value) {
-    return rankOf(value) == lead + 1 && shapeOf(value).drop_back() == shapeOf(dispatch.getResult(0)).drop_back();
-  };
-  if (!llvm::all_of(call.getResults(), isRows))
+  if (!llvm::all_of(call.getResults(), [&](Value value) { return isRows(value); }))
     return false;
   if (std::optional<PairEinsum> einsum = pairEinsumOf(call))
     return readProduct(call, *einsum);
-  if (view.target == "aten.bmm.default")
-    return lead == 2 && out.result.front() == expertLetter() &&
-           readProduct(call, {"eci", "eio", "eco", call.getOperand(0), call.getOperand(1)});
-  bool isEachRow = computesEachRow(view, lead) && llvm::all_of(call.getOperands(), [&](Value operand) {
+  bool isBiased = view.target == "aten.baddbmm.default";
+  if (view.target == "aten.bmm.default" || isBiased) {
+    Value rows = tensorArgument(call, view, isBiased ? "batch1" : "self"),
+          weight = tensorArgument(call, view, isBiased ? "batch2" : "mat2"), result = call.getResult(0);
+    bool isScaled = isBiased && (view.getFloat("alpha", 1) != 1 || view.getFloat("beta", 1) != 1);
+    return lead == 2 && out.result.front() == expertLetter() && rows && weight && !isScaled &&
+           readProduct(call, {"eci", "eio", "eco", rows, weight}) &&
+           (!isBiased || addBias(call, result, tensorArgument(call, view, "self")));
+  }
+  if (view.target == "aten.add.Tensor" && readSum(call, view))
+    return true;
+  if (region.obstacle)
+    return false;
+  bool isEachRow = computesEachRow(call, lead) && llvm::all_of(call.getOperands(), [&](Value operand) {
                      return isSameForRows(operand) || (isRows(operand) && readRows(operand));
                    });
   if (isEachRow)
@@ -195,11 +264,12 @@ bool CapacityReader::readCall(plan::CallOp call) {
 bool CapacityReader::readRows(Value value) {
   plan::CallOp call = callOf(value);
   if (!call)
-    return false;
+    return refuse(combine, "they are not computed from the tokens");
   if (calls.contains(call))
     return true;
   if (!readCall(call))
-    return false;
+    return refuse(call, operatorText(call.getTarget(), call.getModule()) +
+                            " computes in a form that is not known for experts with a capacity");
   calls.insert(call);
   for (Value result : call.getResults())
     region.rows[result] = {{}, static_cast<unsigned>(lead)};
@@ -207,10 +277,23 @@ bool CapacityReader::readRows(Value value) {
 }
 
 /// True if no other call reads rows.
-bool CapacityReader::isReadOnlyHere() const {
-  return llvm::all_of(calls, [&](Operation *call) {
-    return llvm::all_of(call->getUsers(), [&](Operation *user) { return user == combine || calls.contains(user); });
-  });
+bool CapacityReader::isReadOnlyHere() {
+  for (Operation *call : calls)
+    for (Operation *user : call->getUsers())
+      if (user != combine && !calls.contains(user))
+        return refuse(user, "their rows are also read elsewhere");
+  return true;
+}
+
+/// Biases are [experts, features].
+void CapacityReader::giveBiasesTheirShape() {
+  for (RoutedStep &step : region.steps) {
+    if (step.kind != RoutedStep::bias)
+      continue;
+    SmallVector<int64_t> shape{region.chosen.experts, shapeOf(step.with).back()};
+    Value given = beforeViews(step.with, RankedTensorType::get(shape, elementOf(step.with)));
+    step.with = given ? given : reshaped(step.with, shape, step.place);
+  }
 }
 
 /// Rows times their gates, which a product with one-hot vectors does not show.
@@ -249,30 +332,55 @@ void CapacityReader::addGates(Value rows) {
   region.steps.push_back({RoutedStep::combine, combine, combine.getResult(0), weighted, {}});
 }
 
+/// True if the product may give rows back: the experts and positions of its left operand [*tokens, experts, positions]
+/// are not in its result.
+static bool sumsExperts(const PairEinsum &product) {
+  StringRef left = product.left;
+  return left.size() >= 3 && StringRef(product.result).find_first_of(left.take_back(2)) == StringRef::npos;
+}
+
+/// True if tokens are floats, and gates and results of the type of the rows.
+bool CapacityReader::areGatesOfRows() {
+  Type element = elementOf(back.rightValue);
+  return isa<FloatType>(elementOf(out.rightValue)) && elementOf(combine.getResult(0)) == element &&
+         llvm::all_of(slots, [&](const CapacitySlot &slot) {
+           return llvm::all_of(slot.gates, [&](Value gate) { return elementOf(gate) == element; });
+         });
+}
+
 std::optional<RoutedRegion> CapacityReader::read() {
   std::optional<PairEinsum> given = pairEinsumOf(combine);
-  std::optional<SmallVector<CapacitySlot>> combined = given ? readCapacitySlots(given->leftValue) : std::nullopt;
-  if (!combined || !havePositionsOfTheirOwn(*combined))
+  if (!given || !sumsExperts(*given))
+    return std::nullopt;
+  std::optional<SmallVector<CapacitySlot>> combined = readCapacitySlots(given->leftValue);
+  if (!combined)
     return std::nullopt;
   back = *given;
   slots = std::move(*combined);
-  if (!findDispatch() || !areInverse())
-    return std::nullopt;
-  lead = out.result.size() - 1;
-  Value tokens = out.rightValue;
-  Type element = elementOf(back.rightValue);
-  bool fits = isa<FloatType>(elementOf(tokens)) && elementOf(combine.getResult(0)) == element &&
-              llvm::all_of(slots, [&](const CapacitySlot &slot) {
-                return llvm::all_of(slot.gates, [&](Value gate) { return elementOf(gate) == element; });
-              });
-  if (!fits)
-    return std::nullopt;
-  Value tensor = findTokenRows(functions, tokens);
-  region.steps.push_back({RoutedStep::dispatch, dispatch, dispatch.getResult(0), tensor ? tensor : tokens, {}});
-  if (!readRows(back.rightValue) || !isReadOnlyHere() || !choose())
-    return std::nullopt;
-  addGates(back.rightValue);
+  // What was found is a mixture: if it stays as it is, the region says why.
   region.multiplies = true;
+  std::string own = operatorText(combine.getTarget(), combine.getModule());
+  if (!havePositionsOfTheirOwn(slots))
+    refuse(combine, "two tokens of an expert may have the same position");
+  else if (!findDispatch() || !areInverse())
+    refuse(combine, own + " gives rows back by other one-hot vectors than those that they were made by");
+  else if (!areGatesOfRows())
+    refuse(combine, "gates, tokens and rows are of several types");
+  if (region.obstacle)
+    return region;
+  lead = out.result.size() - 1;
+  Value tokens = out.rightValue, tensor = findTokenRows(functions, tokens);
+  region.steps.push_back({RoutedStep::dispatch, dispatch, dispatch.getResult(0), tensor ? tensor : tokens, {}});
+  if (!readRows(back.rightValue) || !isReadOnlyHere())
+    return region;
+  if (!choose()) {
+    refuse(dispatch, slots.size() == 1
+                         ? "the numbers of their experts are not known to come from topk, sort or a maximum"
+                         : "a token may choose an expert twice");
+    return region;
+  }
+  giveBiasesTheirShape();
+  addGates(back.rightValue);
   region.setTokenDims();
   return region;
 }

@@ -289,7 +289,7 @@ bool RowSpreader::readWritten(plan::CallOp call, const CallView &view) {
 }
 
 /// An operator on each row alone.
-bool RowSpreader::readEachRow(plan::CallOp call, const CallView &view) {
+bool RowSpreader::readEachRow(plan::CallOp call, const CallView &) {
   SmallVector<const TokenRows *> rows;
   SmallVector<Value> operands;
   const TokenRows *first = nullptr;
@@ -301,7 +301,7 @@ bool RowSpreader::readEachRow(plan::CallOp call, const CallView &view) {
     operands.push_back(own ? own->all : operand);
     first = first ? first : own;
   }
-  if (!first || !computesChosenRows(view))
+  if (!first || !computesChosenRows(call))
     return false;
   ExpertChoice choice = first->choice;
   OtherRows others = otherRowsOf(call, rows);

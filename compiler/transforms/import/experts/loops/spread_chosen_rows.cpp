@@ -4,7 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/families/random_ops.h"
 #include "compiler/support/layer_names.h"
+#include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/experts/loops/chosen_rows.h"
 #include "compiler/transforms/import/experts/loops/row_spreader.h"
 #include "compiler/transforms/import/passes.h"
@@ -25,6 +27,10 @@ static void refuse(plan::CallOp call) {
                                 << (name ? name.getName().getValue() : call.getTarget())
                                 << "' depends on data, in a form that is not known for experts";
   error.attachNote(call.getLoc()) << "it is " << operatorText(call.getTarget(), call.getModule());
+  if (drawsRandomNumbers(CallView::of(call))) {
+    error.attachNote(call.getLoc()) << helpWithDraws;
+    return;
+  }
   error.attachNote(call.getLoc())
       << "help: use operations whose result shape follows from the shapes of the inputs; in a "
          "loop over experts, take their tokens with torch.where(ids == e) and add the results "

@@ -2,6 +2,7 @@
 
 #include "compiler/transforms/import/experts/loops/token_rows.h"
 #include "compiler/archive/data_extents.h"
+#include "compiler/transforms/import/experts/call_patterns.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
@@ -24,7 +25,11 @@ static Attribute argumentWithTokens(Attribute argument, int64_t tokens) {
   return isRows ? builder.getI64IntegerAttr(tokens) : argument;
 }
 
-bool meshplan::computesChosenRows(const CallView &view) {
+bool meshplan::computesChosenRows(plan::CallOp call) {
+  // Each element is dropped by itself, also those of other rows.
+  if (dropsElements(call))
+    return true;
+  CallView view = CallView::of(call);
   FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
   std::optional<unsigned> row;
   auto isRow = [&](const TensorFactors &tensor, RankedTensorType type) {
@@ -51,7 +56,8 @@ OtherRows meshplan::otherRowsOf(plan::CallOp call, ArrayRef<const TokenRows *> o
   auto isZero = [](const TokenRows *rows) { return rows && rows->others.areZero; };
   if (target == "aten.mul.Tensor")
     return {llvm::any_of(operands, isZero), {}};
-  if (keepsOrder(call) || llvm::is_contained({"aten.to.dtype", "aten.neg.default", "aten.clone.default"}, target))
+  if (keepsOrder(call) || dropsElements(call) ||
+      llvm::is_contained({"aten.to.dtype", "aten.neg.default", "aten.clone.default"}, target))
     return {isZero(operands.front()), {}};
   bool isSum = target == "aten.add.Tensor" && operands.size() == 2 && CallView::of(call).getFloat("alpha", 1) == 1;
   if (isSum && llvm::all_of(operands, isZero))

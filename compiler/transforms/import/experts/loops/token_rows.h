@@ -26,7 +26,7 @@ mlir::RankedTensorType withTokens(mlir::RankedTensorType type, int64_t tokens);
 
 /// True if the call computes each row alone: the dims of rows are one factor, which it does not combine, and no other
 /// tensor has it.
-bool computesChosenRows(const CallView &view);
+bool computesChosenRows(plan::CallOp call);
 
 /// What is known of the results of a call that computes each row alone. `operands` has null for tensors that are not
 /// rows.

@@ -100,10 +100,10 @@ static at::Tensor bitsOfProduct(const at::Tensor &words, int64_t factor, int64_t
   return words.mul(factor).bitwise_right_shift(shift).bitwise_and_(0xFFFFFFFF);
 }
 
-/// [shape] i64: the word of each element.
-static at::Tensor wordsByOperators(const PartOfWhole &part, const RandomStream &stream, at::Device device) {
+/// The word of each number of an i64 tensor.
+static at::Tensor wordsByOperators(const at::Tensor &wanted, const RandomStream &stream) {
   // Words of 32 bits in i64 tensors, since PyTorch has few operators on unsigned integers.
-  at::Tensor numbers = part.numbers(device).add(int64_t(stream.first)), counter = numbers.bitwise_right_shift(2);
+  at::Tensor numbers = wanted.add(int64_t(stream.first)), counter = numbers.bitwise_right_shift(2);
   at::Tensor a = counter.bitwise_and(0xFFFFFFFF), b = counter.bitwise_right_shift(32);
   at::Tensor c = at::full_like(a, int64_t(stream.number)), d = at::full_like(a, int64_t(stream.step));
   uint32_t first = static_cast<uint32_t>(stream.seed), second = static_cast<uint32_t>(stream.seed >> 32);
@@ -123,12 +123,18 @@ static at::Tensor wordsByOperators(const PartOfWhole &part, const RandomStream &
   return at::where(word.lt(2), at::where(word.eq(0), a, b), at::where(word.eq(2), c, d));
 }
 
-at::Tensor meshplan::dropByOperators(const at::Tensor &input, const PartOfWhole &part, double p,
-                                     const RandomStream &stream) {
+/// The dropout of each element by the word of its number.
+static at::Tensor dropByNumbers(const at::Tensor &input, const at::Tensor &numbers, double p,
+                                const RandomStream &stream) {
   Drop drop(p);
-  at::Tensor kept = wordsByOperators(part, stream, input.device()).ge(int64_t(drop.bound));
+  at::Tensor kept = wordsByOperators(numbers, stream).ge(int64_t(drop.bound));
   at::ScalarType type = at::toOpMathType(input.scalar_type());
   return input.to(type).mul(kept.to(type).mul_(drop.scale)).to(input.scalar_type());
+}
+
+at::Tensor meshplan::dropByOperators(const at::Tensor &input, const PartOfWhole &part, double p,
+                                     const RandomStream &stream) {
+  return dropByNumbers(input, part.numbers(input.device()), p, stream);
 }
 
 //===----------------------------------------------------------------------===//
@@ -145,6 +151,49 @@ at::Tensor meshplan::dropout(const at::Tensor &input, const Draws &draws, double
     return dropByOperators(rows, part, p, stream);
   at::Tensor out = at::empty(rows.sizes(), rows.options());
   dropInto(out, rows, part, p, stream);
+  return out;
+}
+
+/// Writes rows [R, F], both row-major, whose first elements have the numbers `positions` * features + first.
+static void dropRowsInto(const at::Tensor &out, const at::Tensor &rows, const at::Tensor &positions, double p,
+                         const RandomStream &stream, int64_t features, int64_t first) {
+  Drop drop(p);
+  int64_t columns = rows.size(1);
+  const int64_t *at = positions.const_data_ptr<int64_t>();
+  AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, rows.scalar_type(), "dropout_rows", [&] {
+    scalar_t *to = out.mutable_data_ptr<scalar_t>();
+    const scalar_t *from = rows.const_data_ptr<scalar_t>();
+    at::parallel_for(0, rows.size(0), std::max<int64_t>(1, drawGrain / columns), [&](int64_t begin, int64_t end) {
+      uint32_t words[pieceLength];
+      for (int64_t row = begin; row < end; ++row)
+        for (int64_t column = 0; column < columns; column += pieceLength) {
+          std::span<uint32_t> own(words, std::min(pieceLength, columns - column));
+          randomWords(stream, static_cast<uint64_t>(at[row] * features + first + column), own);
+          int64_t offset = row * columns + column;
+          dropRow(to + offset, from + offset, own, drop.bound, static_cast<at::opmath_type<scalar_t>>(drop.scale));
+        }
+    });
+  });
+}
+
+at::Tensor meshplan::dropoutRows(const at::Tensor &given, const at::Tensor &positions, const Draws &draws, double p,
+                                 int64_t features, int64_t first) {
+  TORCH_CHECK(p >= 0 && p <= 1, "a probability of ", p, " is not between 0 and 1");
+  TORCH_CHECK(given.dim() == 2 && positions.dim() == 1 && positions.size(0) == given.size(0) &&
+                  positions.scalar_type() == at::kLong,
+              "positions ", positions.scalar_type(), " ", positions.sizes(), " do not fit rows ", given.sizes());
+  int64_t columns = given.size(1);
+  features = features == 0 ? columns : features;
+  TORCH_CHECK(first >= 0 && first + columns <= features, columns, " features from ", first, " exceed all ", features);
+  RandomStream stream = randomStream(draws);
+  at::Tensor rows = given.contiguous();
+  if (!rows.is_cpu()) {
+    at::Tensor column = at::arange(first, first + columns, positions.options());
+    return dropByNumbers(rows, positions.mul(features).unsqueeze(1).add(column), p, stream);
+  }
+  at::Tensor out = at::empty(rows.sizes(), rows.options());
+  if (out.numel() > 0)
+    dropRowsInto(out, rows, positions.contiguous(), p, stream, features, first);
   return out;
 }
 
@@ -172,7 +221,7 @@ at::Tensor meshplan::uniform(const Draws &draws, at::IntArrayRef size, at::Scala
   // A dtype with d mantissa bits gets multiples of 2^-d, all of which it represents exactly.
   double unit = std::ldexp(1.0, -digits);
   if (Device device = deviceOfThread(); !device.isHost())
-    return wordsByOperators(part, stream, torchDevice(device))
+    return wordsByOperators(part.numbers(torchDevice(device)), stream)
         .bitwise_right_shift(32 - digits)
         .to(at::kDouble)
         .mul_(unit)

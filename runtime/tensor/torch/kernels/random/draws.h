@@ -43,6 +43,12 @@ at::Tensor dropByOperators(const at::Tensor &input, const PartOfWhole &part, dou
 at::Tensor dropout(const at::Tensor &input, const Draws &draws, double p, at::IntArrayRef shape,
                    at::IntArrayRef offset);
 
+/// meshplan.dropout_rows: row r of `rows` [R, F] is dropped as row positions[r] of a tensor with rows of `features`
+/// elements, of which the rank has those from `first` on. 0 features: as many as `rows` have. Returns a row-major
+/// tensor.
+at::Tensor dropoutRows(const at::Tensor &rows, const at::Tensor &positions, const Draws &draws, double p,
+                       int64_t features, int64_t first);
+
 /// meshplan.uniform: a tensor of the given size with numbers in [0, 1), each made of the leading bits of its word: 32
 /// for f64, 24 for f32, 11 for f16, 8 for bf16.
 at::Tensor uniform(const Draws &draws, at::IntArrayRef size, at::ScalarType dtype, at::IntArrayRef shape,

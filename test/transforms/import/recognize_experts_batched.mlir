@@ -30,3 +30,35 @@ func.func @top_one(%x: tensor<2x3x8xf32> {plan.kind = #plan.kind<input>, plan.na
   %9 = plan.call "aten.sum.dim_IntList"(%8) {self = #base.operand<0>, dim = [2]} in "mlp" : (tensor<2x3x1x8xf32>) -> tensor<2x3x8xf32>
   return %9 : tensor<2x3x8xf32>
 }
+
+// Autocast converts the copies of the rows and of the weights. The parameter and the tokens are converted instead.
+// CHECK-LABEL: func.func @converted_copies
+// CHECK: %[[TOKENS:.*]] = plan.call "aten.to.dtype"(%arg0) {dtype = bf16
+// CHECK: %[[ROWS:.*]] = plan.call "meshplan.dispatch"(%[[TOKENS]],
+// CHECK: %[[UP:.*]] = plan.call "aten.to.dtype"(%arg2) {dtype = bf16{{.*}} (tensor<4x8x8xf32>) -> tensor<4x8x8xbf16>
+// CHECK: %[[PRODUCT:.*]] = plan.call "meshplan.grouped_linear"(%[[ROWS]], %[[UP]],
+// CHECK: %[[WIDE:.*]] = plan.call "aten.to.dtype"(%[[PRODUCT]]) {dtype = f32
+// CHECK: plan.call "meshplan.grouped_bias"(%[[WIDE]], %arg3,
+// CHECK: meshplan.combine
+func.func @converted_copies(%x: tensor<2x3x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %scores: tensor<2x3x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["scores"]},
+    %up: tensor<4x8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]},
+    %bias: tensor<4x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.bias"]}) -> tensor<2x3x8xf32> {
+  %v, %i = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp" : (tensor<2x3x4xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %ids = plan.call "aten.reshape.default"(%i) {self = #base.operand<0>, shape = [-1]} in "mlp" : (tensor<2x3x2xi64>) -> tensor<12xi64>
+  %flat = plan.call "aten.reshape.default"(%x) {self = #base.operand<0>, shape = [-1, 8]} in "mlp" : (tensor<2x3x8xf32>) -> tensor<6x8xf32>
+  %copies = plan.call "aten.repeat_interleave.self_int"(%flat) {self = #base.operand<0>, repeats = 2 : i64, dim = 0 : i64} in "mlp" : (tensor<6x8xf32>) -> tensor<12x8xf32>
+  %w = plan.call "aten.index.Tensor"(%up, %ids) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp" : (tensor<4x8x8xf32>, tensor<12xi64>) -> tensor<12x8x8xf32>
+  %0 = plan.call "aten.to.dtype"(%w) {self = #base.operand<0>, dtype = bf16} in "mlp" : (tensor<12x8x8xf32>) -> tensor<12x8x8xbf16>
+  %1 = plan.call "aten.to.dtype"(%copies) {self = #base.operand<0>, dtype = bf16} in "mlp" : (tensor<12x8xf32>) -> tensor<12x8xbf16>
+  %2 = plan.call "aten.unsqueeze.default"(%1) {self = #base.operand<0>, dim = -1 : i64} in "mlp" : (tensor<12x8xbf16>) -> tensor<12x8x1xbf16>
+  %3 = plan.call "aten.bmm.default"(%0, %2) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp" : (tensor<12x8x8xbf16>, tensor<12x8x1xbf16>) -> tensor<12x8x1xbf16>
+  %4 = plan.call "aten.squeeze.dim"(%3) {self = #base.operand<0>, dim = -1 : i64} in "mlp" : (tensor<12x8x1xbf16>) -> tensor<12x8xbf16>
+  %b = plan.call "aten.index.Tensor"(%bias, %ids) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp" : (tensor<4x8xf32>, tensor<12xi64>) -> tensor<12x8xf32>
+  %5 = plan.call "aten.add.Tensor"(%4, %b) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<12x8xbf16>, tensor<12x8xf32>) -> tensor<12x8xf32>
+  %6 = plan.call "aten.reshape.default"(%5) {self = #base.operand<0>, shape = [2, 3, 2, 8]} in "mlp" : (tensor<12x8xf32>) -> tensor<2x3x2x8xf32>
+  %7 = plan.call "aten.unsqueeze.default"(%v) {self = #base.operand<0>, dim = -1 : i64} in "mlp" : (tensor<2x3x2xf32>) -> tensor<2x3x2x1xf32>
+  %8 = plan.call "aten.mul.Tensor"(%6, %7) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<2x3x2x8xf32>, tensor<2x3x2x1xf32>) -> tensor<2x3x2x8xf32>
+  %9 = plan.call "aten.sum.dim_IntList"(%8) {self = #base.operand<0>, dim = [2]} in "mlp" : (tensor<2x3x2x8xf32>) -> tensor<2x3x8xf32>
+  return %9 : tensor<2x3x8xf32>
+}

@@ -64,13 +64,30 @@ Value meshplan::findTokenTensor(IndexFunctions &functions, TokenRead goal) {
   return found;
 }
 
+Value meshplan::findTokenSource(IndexFunctions &functions, const TokenRead &goal) {
+  if (Value own = findTokenTensor(functions, goal))
+    return own;
+  std::optional<MovedRead> at = goal.read;
+  while (at && !llvm::is_contained(at->indices, nullptr)) {
+    plan::CallOp call = callOf(at->operand);
+    if (call && convertsElements(call))
+      return isa<FloatType>(elementOf(at->operand)) && isa<FloatType>(elementOf(call.getOperand(0)))
+                 ? findTokenTensor(
+                       functions,
+                       {{call.getOperand(0), at->indices}, goal.token, goal.tokens, goal.rest, goal.restShape})
+                 : Value();
+    at = readThroughMovement(functions.builder, at->operand, at->indices);
+  }
+  return {};
+}
+
 Value meshplan::findTokenRows(IndexFunctions &functions, Value rows) {
   ArrayRef<int64_t> shape = shapeOf(rows), dims = shape.drop_back();
   int64_t tokens = llvm::product_of(dims);
   Expr token = functions.builder.coordinate(0, tokens), feature = functions.builder.coordinate(1, shape.back());
   Indices at = digitsOf(functions.builder, token, tokens, dims);
   at.push_back(feature);
-  return findTokenTensor(functions, {{rows, at}, token, tokens, {feature}, {shape.back()}});
+  return findTokenSource(functions, {{rows, at}, token, tokens, {feature}, {shape.back()}});
 }
 
 Value meshplan::findPairValues(IndexFunctions &functions, Value values, const ChosenExperts &chosen) {

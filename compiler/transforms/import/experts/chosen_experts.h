@@ -42,6 +42,10 @@ struct TokenRead {
 /// movements lead to several, the one with the most token dims; null if there is none.
 mlir::Value findTokenTensor(IndexFunctions &functions, TokenRead read);
 
+/// The same for floats, which movements and one conversion may lead to. The tensor may then have other elements than
+/// the read, which are their conversion.
+mlir::Value findTokenSource(IndexFunctions &functions, const TokenRead &read);
+
 /// The same for all elements of `rows` [*dims, features], whose dims but the last number the tokens.
 mlir::Value findTokenRows(IndexFunctions &functions, mlir::Value rows);
 

@@ -46,15 +46,24 @@ bool RoutedRegionReader::readQuotient(plan::CallOp call, const CallView &view) {
   return true;
 }
 
-/// Numbers keep their meaning in types that are exact for them.
+/// Numbers keep their meaning in types that are exact for them. Weights may be converted once: the parameter is,
+/// instead.
 bool RoutedRegionReader::readConversion(plan::CallOp call, const CallView &view) {
   Value self = tensorArgument(call, view, "self");
   if (rowsOf(self))
     return readPointwise(call, view);
   auto found = numbers.find(self);
   Type type = elementOf(call.getResult(0));
+  if (found != numbers.end() && found->second.meaning == PairMeaning::weights) {
+    PairValue same = found->second;
+    if (same.converted || !isa<FloatType>(type))
+      return false;
+    same.converted = type;
+    define(call.getResult(0), same);
+    return true;
+  }
   bool isExact = type.isF32() || type.isF64() || type.isInteger(32) || type.isInteger(64);
-  if (found == numbers.end() || found->second.meaning == PairMeaning::weights || !isExact)
+  if (found == numbers.end() || !isExact)
     return false;
   // f32 counts to 2^24. Numbers of experts are below that of all experts, others may be that of all pairs.
   if (type.isF32() && (found->second.meaning == PairMeaning::ids ? experts : pairs()) >= (1 << 24))
@@ -175,7 +184,7 @@ bool RoutedRegionReader::readTokens(plan::CallOp call, Value self, Value order) 
       !isOfPairs(call.getResult(0), shape.drop_front()))
     return false;
   Expr token = builder.coordinate(0, shape[0]), feature = builder.coordinate(1, shape[1]);
-  Value tensor = findTokenTensor(functions, {{self, {token, feature}}, token, shape[0], {feature}, {shape[1]}});
+  Value tensor = findTokenSource(functions, {{self, {token, feature}}, token, shape[0], {feature}, {shape[1]}});
   if (!tensor)
     return false;
   step(RoutedStep::dispatch, call, call.getResult(0), tensor);
@@ -245,7 +254,7 @@ bool RoutedRegionReader::readOutside(plan::CallOp place, Value value, ArrayRef<i
   if (rest.empty())
     tensor = findTokenTensor(functions, {{value, at}, token, region.chosen.tokens, {slot}, {region.chosen.slots}});
   else if (rest.size() == 1)
-    tensor = findTokenTensor(functions, {{value, at}, token, region.chosen.tokens, rest, featuresOf(value, rows)});
+    tensor = findTokenSource(functions, {{value, at}, token, region.chosen.tokens, rest, featuresOf(value, rows)});
   if (!tensor)
     return false;
   step(kind, place, value, tensor);

@@ -26,6 +26,9 @@ struct PairValue {
   mlir::Value weight; ///< [experts, ..]
   /// The last two dims of weights are exchanged.
   bool isFlipped = false;
+  mlir::Type converted = {}; ///< to which the weights of all pairs have been converted; null: they have not
+
+  mlir::Type element() const { return converted ? converted : elementOf(weight); }
 };
 
 /// Reads the region of one choice of experts. Every function named `read...` returns false for what it does not know.

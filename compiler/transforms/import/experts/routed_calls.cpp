@@ -86,11 +86,12 @@ void RoutedCallBuilder::route(plan::CallOp place) {
 
 Value RoutedCallBuilder::dispatch(const RoutedStep &step) {
   int64_t features = shapeOf(step.from).back();
+  Value tokens = converted(tokensOf(step.from, features, step.place), elementOf(step.made), step.place);
   return CallBuilder("meshplan.dispatch", step.place)
-      .tensor("self", tokensOf(step.from, features, step.place))
+      .tensor("self", tokens)
       .tensor("table", table)
       .integer("slots", region.chosen.slots)
-      .build(routedShape({features}), elementOf(step.from));
+      .build(routedShape({features}), elementOf(tokens));
 }
 
 Value RoutedCallBuilder::dispatchGates(const RoutedStep &step) {

@@ -35,7 +35,7 @@ llvm::SmallVector<int64_t> featuresOf(mlir::Value value, const RoutedRows &rows)
 /// One step of a region. It makes `made`, a value of the program, from other values of it.
 struct RoutedStep {
   enum Kind {
-    dispatch,      ///< rows of tokens; `from` is [*token dims, features]
+    dispatch,      ///< rows of tokens, in the type of `made`; `from` is [*token dims, features]
     dispatchGates, ///< an element of each pair, in the type of `made`; `from` is [*token dims, slots]
     product,       ///< rows `from` times the weight `with` of their expert
     bias,          ///< the bias `with` of each row's expert is added to rows `from`, in the type of `made`

@@ -2,6 +2,7 @@
 //
 // Products with the weights of experts, and operators on the rows of all pairs. See routed_region.cpp.
 
+#include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/experts/region_reader.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
 
@@ -43,7 +44,7 @@ bool RoutedRegionReader::readProduct(plan::CallOp call, Value input, const PairV
   if (rankOf(result) != rankOf(input) || shapeOf(result).front() != pairs() ||
       featuresOf(input, made) != shape.slice(transposed ? 1 : 2, 1) ||
       featuresOf(result, made) != shape.slice(transposed ? 2 : 1, 1) || elementOf(result) != elementOf(input) ||
-      elementOf(weight.weight) != elementOf(input))
+      weight.element() != elementOf(input))
     return false;
   step(RoutedStep::product, call, result, input, weight.weight, transposed);
   define(result, made);
@@ -78,6 +79,7 @@ bool RoutedRegionReader::readPairProducts(plan::CallOp call, const CallView &vie
   std::optional<PairValue> weight = weightOf(pair.weight);
   if (!weight || (!isInside(input) && !readOutside(call, input, pairs())))
     return false;
+  weight->converted = pair.converted;
   const RoutedRows *rows = rowsOf(input);
   if (!rows || rows->order != pair.order || rows->lead != 1 || rows->unit != (isLeft ? -1 : -2))
     return false;
@@ -112,7 +114,8 @@ bool RoutedRegionReader::readSum(plan::CallOp call, const CallView &view) {
     return readPointwise(call, view);
   const RoutedRows *rows = rowsOf(self);
   if (!rows || !rows->isPlain(self, 1) || rows->order != bias->order || view.getFloat("alpha", 1) != 1 ||
-      self.getType() != other.getType() || self.getType() != result.getType())
+      other.getType() != result.getType() || shapeOf(self) != shapeOf(result) ||
+      !isExactIn(elementOf(self), elementOf(result)))
     return false;
   RoutedRows made = *rows;
   step(RoutedStep::bias, call, result, self, bias->weight);

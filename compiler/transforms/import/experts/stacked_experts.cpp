@@ -326,7 +326,7 @@ Value StackedExpertsReader::readTokens(Value value, Place place) {
     return {};
   at->indices.push_back(feature);
   while (at && !llvm::is_contained(at->indices, nullptr)) {
-    if (Value tensor = findTokenTensor(functions, {*at, token, tokens, {feature}, {shapeOf(value).back()}}))
+    if (Value tensor = findTokenSource(functions, {*at, token, tokens, {feature}, {shapeOf(value).back()}}))
       return tensor;
     auto call = at->operand.getDefiningOp<plan::CallOp>();
     if (call && call.getTarget() == "aten.cat.default" && llvm::all_equal(call.getOperands())) {

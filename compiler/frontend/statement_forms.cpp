@@ -89,6 +89,13 @@ std::string meshplan::optionHome(llvm::StringRef word) {
   return "";
 }
 
+std::string meshplan::statementHome(llvm::StringRef word) {
+  for (const std::string &keyword : statementKeywords())
+    if (keyword == word || llvm::StringRef(keyword).starts_with((word + "_").str()))
+      return "'" + keyword + "' is a statement of its own: " + keywordForm(keyword);
+  return "";
+}
+
 std::string meshplan::keywordOf(TrainableStatement::Kind kind) {
   switch (kind) {
   case TrainableStatement::Kind::Freeze:

@@ -24,6 +24,10 @@ std::string keywordOf(TrainableStatement::Kind kind);
 /// AXES { bucket ... }'`; empty for other words.
 std::string optionHome(llvm::StringRef word);
 
+/// The same for a statement, or the first word of its name, that is written as an option: `'clip_grad_norm' is a
+/// statement of its own: the form is ...`.
+std::string statementHome(llvm::StringRef word);
+
 } // namespace meshplan
 
 #endif // MESHPLAN_COMPILER_FRONTEND_STATEMENT_FORMS_H

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/frontend/bind/option_reader.h"
+#include "compiler/frontend/statement_forms.h"
 
 #include "compiler/support/nearest.h"
 
@@ -33,9 +34,10 @@ void bind::readOptions(const Context &context, llvm::StringRef statement, llvm::
     const OptionRule *rule =
         llvm::find_if(rules, [&](const OptionRule &candidate) { return candidate.name == option.name.text; });
     if (rule == rules.end()) {
+      std::string home = statementHome(option.name.text);
       context.diagnostics
           .error(option.name.range, ("'" + statement + "' has no option '" + option.name.text + "'").str())
-          .help(suggest(option.name.text, names, ("options of '" + statement + "'").str()));
+          .help(home.empty() ? suggest(option.name.text, names, ("options of '" + statement + "'").str()) : home);
       continue;
     }
     auto [earlier, isNew] = seen.try_emplace(rule->name, option.range);

@@ -41,8 +41,8 @@ class Weights(nn.Module):
 
 class Mixture(Layer):
     """In the forms in which models are written: rows in order of their experts under a grouped product or with copies
-    of their weights, rows in order of the tokens, masks over what all experts make of all tokens, and one-hot products
-    with a capacity.
+    of their weights, rows in order of the tokens, masks over what all experts make of all tokens, one-hot products with
+    a capacity, and loops over the tokens of each expert.
     """
 
     def __init__(self, block: case.Block, sizes: case.Sizes) -> None:
@@ -53,7 +53,7 @@ class Mixture(Layer):
         self.router = linear(features, self.count, choices, "table", self.count)
         self.scores = choices.pick(("softmax", "sigmoid", "chosen"))  # the last: a softmax of those that are chosen
         self.sums_to_one, self.apart = choices.flag(), choices.flag()
-        self.form = choices.pick(("sorted", "sorted", "added", "copied", "masks", "capacity"))
+        self.form = choices.pick(("sorted", "sorted", "added", "copied", "masks", "capacity", "loop", "positions"))
         bias = choices.flag() and self.form != "masks"
         self.weights = Weights(self.count, features, inner, choices.flag(), bias)
         self.activation = choices.pick((nn.functional.silu, nn.functional.gelu, torch.tanh))
@@ -105,9 +105,11 @@ class Mixture(Layer):
     def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
         tokens = x.reshape(-1, x.size(-1))
         gates, chosen = self.gates(tokens if self.flat else x)
-        if self.form in ("masks", "capacity"):
-            computed = self.masked if self.form == "masks" else self.taken
+        if self.form in ("masks", "capacity", "positions"):
+            computed = {"masks": self.masked, "capacity": self.taken, "positions": self.at_positions}[self.form]
             return x + computed(x, gates.view(*x.shape[:2], -1), chosen.view(*x.shape[:2], -1))
+        if self.form == "loop":
+            return x + self.at_tokens(tokens, gates.flatten(0, -2), chosen.flatten(0, -2)).view(x.shape)
         gates, experts = gates.reshape(-1, 1), chosen.reshape(-1)
         if self.form == "copied":
             rows = self.of_rows(tokens.repeat_interleave(self.slots, dim=0), experts) * gates
@@ -127,6 +129,28 @@ class Mixture(Layer):
             for number in range(self.count)
         )
         return sum(each * weights[..., number, None] for number, each in enumerate(made))
+
+    def of_expert(self, number: int, rows: torch.Tensor) -> torch.Tensor:
+        inner = self.inner(nn.functional.linear(rows, self.weights.up[number]))
+        shift = None if self.weights.shift is None else self.weights.shift[number]
+        return nn.functional.linear(inner, self.weights.down[number], shift)
+
+    def at_tokens(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        """Each expert computes the tokens that have chosen it."""
+        result = torch.zeros_like(x)
+        for number in range(self.count):
+            token, slot = torch.where(chosen == number)
+            result = result.index_add(0, token, self.of_expert(number, x[token]) * gates[token, slot, None])
+        return result
+
+    def at_positions(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        """The same by samples and positions."""
+        result = torch.zeros_like(x)
+        for number in range(self.count):
+            sample, position, slot = torch.where(chosen == number)
+            rows = self.of_expert(number, x[sample, position]) * gates[sample, position, slot].unsqueeze(-1)
+            result = result.index_put((sample, position), rows, accumulate=True)
+        return result
 
     def taken(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         """Each expert takes the first tokens of a sample, at most half of all pairs."""

@@ -36,7 +36,8 @@ def SpreadChosenRows : Pass<"plan-spread-chosen-rows", "::mlir::func::FuncOp"> {
 
     Understood are positions in a mask `ids == e` (`where` of one argument, `nonzero` as a tuple, boolean indices), rows of
     tokens and values of pairs at these positions, operators that compute each row alone, and rows times gates that are
-    added (`index_add`, `index_put`) at the positions of their tokens. All else is an error.
+    added (`index_add`, `index_put`) at the positions of their tokens. Tokens of several dims, as in `x[sample, position]`,
+    are merged for these operators. All else is an error.
 
     ```mlir
     %slot, %token = plan.call "aten.where.default"(%mask) ... : [2, 64] -> [u0], [u0]
@@ -349,6 +350,9 @@ def RecognizeExperts : Pass<"plan-recognize-experts", "::mlir::func::FuncOp"> {
     In one-hot products with a capacity, tokens have positions by a running sum. If no two tokens of an expert can have
     the same one, the rows are those of a routed tensor, and the gates of tokens without a position are 0.
 
+    A dropout of rows becomes `meshplan.dropout_rows`, which reads the position of each row among those of all tokens and
+    experts: what it drops depends neither on the form of the model nor on where a row is.
+
     ```mlir
     %flat = plan.call "aten.view.default"(%chosen) ... : [4, 16, 2] -> [128]
     %sorted, %order = plan.call "aten.sort.default"(%flat) ...
@@ -379,6 +383,7 @@ def LowerRandomOps : Pass<"plan-lower-random-ops", "::mlir::func::FuncOp"> {
     `meshplan.attention` with these operands. They give the same numbers for every plan and every number of ranks, and
     when they are recomputed. Normal, exponential, log-normal, Cauchy, geometric and integer numbers, and uniform
     numbers between bounds, are computed from `meshplan.uniform` by the inverse of the distribution function, in f64.
+    `meshplan.dropout_rows`, the dropout of rows of experts, gets the same operands.
 
     `plan.in_evaluation` gives the replacement of a dropout in evaluation. Products with Bernoulli numbers divided by
     their mean are dropouts as well, and so are the steps of an alpha dropout: decompositions write them in this form.

@@ -119,21 +119,21 @@ class LoopOverModules(Masked):
 
 
 class LoopOverWeights(Stacked):
-    """The same with stacked weights, a bias, and rows that are added where they came from."""
+    """The same with stacked weights, a bias, and rows that are added where they came from: samples and positions."""
 
     def __init__(self, width: int, inner: int, count: int) -> None:
         super().__init__(width, inner, count)
         self.bias = nn.Parameter(torch.randn(count, inner) / 5)
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
-        tokens = hidden.flatten(0, 1)
-        gates, chosen = self.chosen(tokens)
-        result = torch.zeros_like(tokens)
+        gates, chosen = self.chosen(hidden)
+        result = torch.zeros_like(hidden)
         for number in range(len(self.up)):
-            token, slot = torch.where(chosen == number)
-            inner = (tokens[token] @ self.up[number].T + self.bias[number]).relu()
-            result[token] += gates[token, slot].unsqueeze(-1) * (inner @ self.down[number].T)
-        return result.view(hidden.shape)
+            sample, position, slot = torch.where(chosen == number)
+            inner = (hidden[sample, position] @ self.up[number].T + self.bias[number]).relu()
+            rows = gates[sample, position, slot].unsqueeze(-1) * (inner @ self.down[number].T)
+            result[sample, position] += rows
+        return result
 
 
 class LoopOverMasks(Stacked):

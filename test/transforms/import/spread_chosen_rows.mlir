@@ -120,3 +120,87 @@ func.func @dropped(%x: tensor<6x8xf32>, %gates: tensor<6x2xf32>, %ids: tensor<6x
   %9 = plan.call "aten.index_add.default"(%zeros, %1#0, %8) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>, source = #base.operand<2>} : (tensor<6x8xf32>, !numbers, !rows) -> tensor<6x8xf32>
   return %9 : tensor<6x8xf32>
 }
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+!numbers = tensor<1099511627776xi64>
+
+// Samples and positions are two dims of the tokens. The operators of the loop get tokens that are merged.
+// CHECK-LABEL: func.func @positions
+// CHECK-DAG: %[[TOKENS:.*]] = plan.call "aten.reshape.default"(%arg0) {{.*}} -> tensor<8x8xf32>
+// CHECK-DAG: %[[CHOICE:.*]]:2 = plan.call "aten.topk.default"
+// CHECK-DAG: %[[IDS:.*]] = plan.call "aten.reshape.default"(%[[CHOICE]]#1) {{.*}} -> tensor<8x2xi64>
+// CHECK-DAG: %[[VALUES:.*]] = plan.call "aten.reshape.default"(%[[CHOICE]]#0) {{.*}} -> tensor<8x2xf32>
+// CHECK-DAG: %[[ZEROS:.*]] = plan.call "aten.zeros.default"
+// CHECK: %[[ROWS:.*]] = plan.call "aten.linear.default"(%[[TOKENS]], %arg2)
+// CHECK: %[[MASK:.*]] = plan.call "aten.eq.Scalar"(%[[IDS]]) {other = 0 : i64
+// CHECK: %[[MASKED:.*]] = plan.call "aten.mul.Tensor"(%[[VALUES]], %[[MASK]])
+// CHECK: %[[WEIGHTED:.*]] = plan.call "aten.mul.Tensor"(%[[ROWS]], %{{.*}}) {{.*}} -> tensor<8x8xf32>
+// CHECK: %[[WIDE:.*]] = plan.call "aten.reshape.default"(%[[WEIGHTED]]) {{.*}} -> tensor<2x4x8xf32>
+// CHECK: plan.call "aten.add.Tensor"(%[[ZEROS]], %[[WIDE]])
+func.func @positions(%x: tensor<2x4x8xf32>, %scores: tensor<2x4x2xf32>, %w: tensor<8x8xf32>) -> tensor<2x4x8xf32> {
+  %t:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} : (tensor<2x4x2xf32>) -> (tensor<2x4x2xf32>, tensor<2x4x2xi64>)
+  %z = plan.call "aten.zeros.default"() {size = [2, 4, 8], dtype = f32} : () -> tensor<2x4x8xf32>
+  %0 = plan.call "aten.eq.Scalar"(%t#1) {self = #base.operand<0>, other = 0 : i64} : (tensor<2x4x2xi64>) -> tensor<2x4x2xi1>
+  %1:3 = plan.call "aten.where.default"(%0) {condition = #base.operand<0>} : (tensor<2x4x2xi1>) -> (!numbers, !numbers, !numbers)
+  %2 = plan.call "aten.index.Tensor"(%x, %1#0, %1#1) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<2x4x8xf32>, !numbers, !numbers) -> !rows
+  %3 = plan.call "aten.linear.default"(%2, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!rows, tensor<8x8xf32>) -> !rows
+  %5 = plan.call "aten.index.Tensor"(%t#0, %1#0, %1#1, %1#2) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>, #base.operand<3>]} : (tensor<2x4x2xf32>, !numbers, !numbers, !numbers) -> tensor<1099511627776xf32>
+  %6 = plan.call "aten.unsqueeze.default"(%5) {self = #base.operand<0>, dim = -1 : i64} : (tensor<1099511627776xf32>) -> tensor<1099511627776x1xf32>
+  %7 = plan.call "aten.mul.Tensor"(%3, %6) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, tensor<1099511627776x1xf32>) -> !rows
+  %9 = plan.call "aten.index_put.default"(%z, %1#0, %1#1, %7) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>], values = #base.operand<3>, accumulate = true} : (tensor<2x4x8xf32>, !numbers, !numbers, !rows) -> tensor<2x4x8xf32>
+  return %9 : tensor<2x4x8xf32>
+}
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+!numbers = tensor<1099511627776xi64>
+
+// One expert for each token: the mask has no dim of slots. Rows are added to those that were there, and written.
+// CHECK-LABEL: func.func @one_expert
+// CHECK-DAG: %[[BEST:.*]]:2 = plan.call "aten.max.dim"
+// CHECK-DAG: %[[COLUMN:.*]] = plan.call "aten.reshape.default"(%[[BEST]]#1) {{.*}} -> tensor<2x4x1xi64>
+// CHECK-DAG: plan.call "aten.reshape.default"(%[[COLUMN]]) {{.*}} -> tensor<8x1xi64>
+// CHECK-DAG: %[[OLD:.*]] = plan.call "aten.reshape.default"(%arg3) {{.*}} -> tensor<8x8xf32>
+// CHECK: %[[WEIGHTED:.*]] = plan.call "aten.mul.Tensor"(%{{.*}}, %{{.*}}) {{.*}} -> tensor<8x8xf32>
+// CHECK: %[[SUM:.*]] = plan.call "aten.add.Tensor"(%[[OLD]], %[[WEIGHTED]])
+// CHECK: %[[WIDE:.*]] = plan.call "aten.reshape.default"(%[[SUM]]) {{.*}} -> tensor<2x4x8xf32>
+// CHECK: return %[[WIDE]]
+func.func @one_expert(%x: tensor<2x4x8xf32>, %scores: tensor<2x4x3xf32>, %w: tensor<8x8xf32>, %y: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
+  %t:2 = plan.call "aten.max.dim"(%scores) {self = #base.operand<0>, dim = -1 : i64} : (tensor<2x4x3xf32>) -> (tensor<2x4xf32>, tensor<2x4xi64>)
+  %0 = plan.call "aten.eq.Scalar"(%t#1) {self = #base.operand<0>, other = 1 : i64} : (tensor<2x4xi64>) -> tensor<2x4xi1>
+  %1:2 = plan.call "aten.where.default"(%0) {condition = #base.operand<0>} : (tensor<2x4xi1>) -> (!numbers, !numbers)
+  %2 = plan.call "aten.index.Tensor"(%x, %1#0, %1#1) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<2x4x8xf32>, !numbers, !numbers) -> !rows
+  %3 = plan.call "aten.linear.default"(%2, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!rows, tensor<8x8xf32>) -> !rows
+  %4 = plan.call "aten.index.Tensor"(%t#0, %1#0, %1#1) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<2x4xf32>, !numbers, !numbers) -> tensor<1099511627776xf32>
+  %5 = plan.call "aten.unsqueeze.default"(%4) {self = #base.operand<0>, dim = -1 : i64} : (tensor<1099511627776xf32>) -> tensor<1099511627776x1xf32>
+  %6 = plan.call "aten.mul.Tensor"(%3, %5) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, tensor<1099511627776x1xf32>) -> !rows
+  %7 = plan.call "aten.index.Tensor"(%y, %1#0, %1#1) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<2x4x8xf32>, !numbers, !numbers) -> !rows
+  %8 = plan.call "aten.add.Tensor"(%7, %6) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, !rows) -> !rows
+  %9 = plan.call "aten.index_put.default"(%y, %1#0, %1#1, %8) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>], values = #base.operand<3>} : (tensor<2x4x8xf32>, !numbers, !numbers, !rows) -> tensor<2x4x8xf32>
+  return %9 : tensor<2x4x8xf32>
+}
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+
+// The same by a mask of two dims.
+// CHECK-LABEL: func.func @mask_of_positions
+// CHECK: plan.call "aten.linear.default"(%{{.*}}, %arg2) {{.*}} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+// CHECK: %[[WIDE:.*]] = plan.call "aten.reshape.default"(%{{.*}}) {{.*}} -> tensor<2x4x8xf32>
+// CHECK: plan.call "aten.add.Tensor"(%{{.*}}, %[[WIDE]])
+func.func @mask_of_positions(%x: tensor<2x4x8xf32>, %scores: tensor<2x4x3xf32>, %w: tensor<8x8xf32>) -> tensor<2x4x8xf32> {
+  %t:2 = plan.call "aten.max.dim"(%scores) {self = #base.operand<0>, dim = -1 : i64} : (tensor<2x4x3xf32>) -> (tensor<2x4xf32>, tensor<2x4xi64>)
+  %zeros = plan.call "aten.zeros.default"() {size = [2, 4, 8], dtype = f32} : () -> tensor<2x4x8xf32>
+  %0 = plan.call "aten.eq.Scalar"(%t#1) {self = #base.operand<0>, other = 1 : i64} : (tensor<2x4xi64>) -> tensor<2x4xi1>
+  %1 = plan.call "aten.index.Tensor"(%x, %0) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<2x4x8xf32>, tensor<2x4xi1>) -> !rows
+  %2 = plan.call "aten.linear.default"(%1, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!rows, tensor<8x8xf32>) -> !rows
+  %3 = plan.call "aten.index.Tensor"(%t#0, %0) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<2x4xf32>, tensor<2x4xi1>) -> tensor<1099511627776xf32>
+  %4 = plan.call "aten.unsqueeze.default"(%3) {self = #base.operand<0>, dim = -1 : i64} : (tensor<1099511627776xf32>) -> tensor<1099511627776x1xf32>
+  %5 = plan.call "aten.mul.Tensor"(%2, %4) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, tensor<1099511627776x1xf32>) -> !rows
+  %6 = plan.call "aten.index_put.default"(%zeros, %0, %5) {self = #base.operand<0>, indices = [#base.operand<1>], values = #base.operand<2>} : (tensor<2x4x8xf32>, tensor<2x4xi1>, !rows) -> tensor<2x4x8xf32>
+  return %6 : tensor<2x4x8xf32>
+}

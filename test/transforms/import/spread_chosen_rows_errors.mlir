@@ -83,3 +83,37 @@ func.func @drawn(%x: tensor<6x8xf32>, %ids: tensor<6x2xi64>) -> tensor<6x8xf32> 
   %4 = plan.call "aten.index_add.default"(%x, %1#0, %3) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>, source = #base.operand<2>} : (tensor<6x8xf32>, tensor<1099511627776xi64>, !rows) -> tensor<6x8xf32>
   return %4 : tensor<6x8xf32>
 }
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+!numbers = tensor<1099511627776xi64>
+
+// Positions and samples in the wrong order are other tokens.
+func.func @exchanged(%x: tensor<4x4x8xf32>, %ids: tensor<4x4x2xi64>) -> tensor<4x4x8xf32> {
+  %0 = plan.call "aten.eq.Scalar"(%ids) {self = #base.operand<0>, other = 1 : i64} : (tensor<4x4x2xi64>) -> tensor<4x4x2xi1>
+  %1:3 = plan.call "aten.where.default"(%0) {condition = #base.operand<0>} : (tensor<4x4x2xi1>) -> (!numbers, !numbers, !numbers)
+  // expected-error @below {{the shape of 'aten.index.Tensor' depends on data, in a form that is not known for experts}}
+  // expected-note @below {{it is 'aten.index.Tensor' in the root module}}
+  // expected-note @below {{help: use operations}}
+  %2 = plan.call "aten.index.Tensor"(%x, %1#1, %1#0) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<4x4x8xf32>, !numbers, !numbers) -> !rows
+  %3 = plan.call "aten.index_put.default"(%x, %1#0, %1#1, %2) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>], values = #base.operand<3>} : (tensor<4x4x8xf32>, !numbers, !numbers, !rows) -> tensor<4x4x8xf32>
+  return %3 : tensor<4x4x8xf32>
+}
+
+// -----
+
+!rows = tensor<1099511627776x4x8xf32>
+!numbers = tensor<1099511627776xi64>
+
+// The samples of tokens are not the tokens.
+func.func @samples(%x: tensor<4x4x8xf32>, %ids: tensor<4x4x2xi64>) -> tensor<4x4x8xf32> {
+  %0 = plan.call "aten.eq.Scalar"(%ids) {self = #base.operand<0>, other = 1 : i64} : (tensor<4x4x2xi64>) -> tensor<4x4x2xi1>
+  %1:3 = plan.call "aten.where.default"(%0) {condition = #base.operand<0>} : (tensor<4x4x2xi1>) -> (!numbers, !numbers, !numbers)
+  // expected-error @below {{the shape of 'aten.index.Tensor' depends on data, in a form that is not known for experts}}
+  // expected-note @below {{it is 'aten.index.Tensor' in the root module}}
+  // expected-note @below {{help: use operations}}
+  %2 = plan.call "aten.index.Tensor"(%x, %1#0) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<4x4x8xf32>, !numbers) -> !rows
+  %3 = plan.call "aten.index_add.default"(%x, %1#0, %2) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>, source = #base.operand<2>} : (tensor<4x4x8xf32>, !numbers, !rows) -> tensor<4x4x8xf32>
+  return %3 : tensor<4x4x8xf32>
+}

@@ -41,8 +41,8 @@ class Weights(nn.Module):
 
 class Mixture(Layer):
     """In the forms in which models are written: rows in order of their experts under a grouped product or with copies
-    of their weights, rows in order of the tokens, gates of 0 for most of what all experts make of all tokens, and
-    one-hot products with a capacity.
+    of their weights, rows in order of the tokens, gates of 0 for most of what all experts make of all tokens, one-hot
+    products with a capacity, and loops over the tokens of each expert.
     """
 
     def __init__(self, block: case.Block, sizes: case.Sizes) -> None:
@@ -53,7 +53,9 @@ class Mixture(Layer):
         self.router = linear(features, self.count, choices, "table", self.count)
         self.scores = choices.pick(("softmax", "sigmoid", "chosen"))  # the last: a softmax of those that are chosen
         self.sums_to_one, self.apart = choices.flag(), choices.flag()
-        self.form = choices.pick(("sorted", "sorted", "added", "copied", "masks", "einsum", "capacity"))
+        self.form = choices.pick(
+            ("sorted", "sorted", "added", "copied", "masks", "einsum", "capacity", "loop", "positions")
+        )
         bias = choices.flag() and self.form != "masks"
         self.weights = Weights(self.count, features, inner, choices.flag(), bias)
         self.activation = choices.pick((nn.functional.silu, nn.functional.gelu, torch.tanh))
@@ -110,8 +112,10 @@ class Mixture(Layer):
         if self.form in ("masks", "einsum"):
             weights = self.of_all(x, *own)
             return x + (self.masked(x, weights) if self.form == "masks" else self.stacked(x, weights))
-        if self.form == "capacity":
-            return x + self.taken(x, *own)
+        if self.form in ("capacity", "positions"):
+            return x + (self.taken if self.form == "capacity" else self.at_positions)(x, *own)
+        if self.form == "loop":
+            return x + self.at_tokens(tokens, gates.flatten(0, -2), chosen.flatten(0, -2)).view(x.shape)
         gates, experts = gates.reshape(-1, 1), chosen.reshape(-1)
         if self.form == "copied":
             rows = self.of_rows(tokens.repeat_interleave(self.slots, dim=0), experts) * gates
@@ -151,6 +155,28 @@ class Mixture(Layer):
         made = torch.einsum("btef,edf->bted", inner, self.weights.down)
         made = made if self.weights.shift is None else made + self.weights.shift
         return torch.einsum("bte,bted->btd", weights, made)
+
+    def of_expert(self, number: int, rows: torch.Tensor) -> torch.Tensor:
+        inner = self.inner(nn.functional.linear(rows, self.weights.up[number]))
+        shift = None if self.weights.shift is None else self.weights.shift[number]
+        return nn.functional.linear(inner, self.weights.down[number], shift)
+
+    def at_tokens(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        """Each expert computes the tokens that have chosen it."""
+        result = torch.zeros_like(x)
+        for number in range(self.count):
+            token, slot = torch.where(chosen == number)
+            result = result.index_add(0, token, self.of_expert(number, x[token]) * gates[token, slot, None])
+        return result
+
+    def at_positions(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        """The same by samples and positions."""
+        result = torch.zeros_like(x)
+        for number in range(self.count):
+            sample, position, slot = torch.where(chosen == number)
+            rows = self.of_expert(number, x[sample, position]) * gates[sample, position, slot].unsqueeze(-1)
+            result = result.index_put((sample, position), rows, accumulate=True)
+        return result
 
     def taken(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         """Each expert takes the first tokens of a sample, at most half of all pairs."""

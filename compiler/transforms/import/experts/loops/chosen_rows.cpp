@@ -8,6 +8,8 @@
 //   mask    [2, 64]       moved[1]
 //
 // mask[slot, token] is moved[1, slot, token], hot[token, slot, 1], and so ids[token, slot] == 1.
+//
+// Samples and positions may be two dims of the mask, [4, 16, 2]. Then the token is 16 * sample + position.
 
 #include "compiler/transforms/import/experts/loops/chosen_rows.h"
 #include "compiler/archive/data_extents.h"
@@ -27,9 +29,17 @@ namespace {
 struct PairIndex {
   Expr token, slot;
   int64_t tokens = 0, slots = 0;
+  /// If not empty: the dims of the mask, of which the ids have to show that none is one of slots.
+  ArrayRef<int64_t> tokenDims = {};
 };
 
 } // namespace
+
+/// True for the numbers of one expert for each token, without a dim for the slot.
+static bool isOneForToken(Value ids) {
+  std::optional<Maxima> maxima = maximaOf(ids);
+  return maxima && rankOf(ids) < rankOf(maxima->scores);
+}
 
 /// The choice of an expert whose number `read` gives at a pair; nullopt if views do not lead from there to a tensor
 /// [*token dims, slots], or [*token dims] of one slot.
@@ -46,30 +56,41 @@ static std::optional<ExpertChoice> choiceAt(IndexFunctions &functions, const Mov
     ExpertChoice choice{at->operand, pair.tokens, pair.slots, expert};
     // The number of a single expert may have no dim for its slot.
     choice.isDistinct = pair.slots == 1;
-    if (choice.isDistinct && at->indices == digitsOf(builder, pair.token, pair.tokens, shape))
+    if (choice.isDistinct && at->indices == digitsOf(builder, pair.token, pair.tokens, shape) &&
+        (pair.tokenDims.empty() || (shape == pair.tokenDims && isOneForToken(at->operand))))
       return choice;
     if (shape.size() < 2 || shape.back() != pair.slots || at->indices.back() != pair.slot ||
         ArrayRef(at->indices).drop_back() != ArrayRef(digitsOf(builder, pair.token, pair.tokens, shape.drop_back())))
       continue;
     std::optional<ChosenExperts> chosen = findChosenExperts(functions, at->operand);
     choice.isDistinct = chosen && chosen->experts > 0;
-    return choice;
+    if (pair.tokenDims.empty() || (choice.isDistinct && shape.drop_back() == pair.tokenDims))
+      return choice;
   }
   return std::nullopt;
 }
 
-/// The choice of which `mask` says whether a token has made it. `tokenDim` is the dim of tokens.
-static std::optional<ExpertChoice> choiceOf(IndexFunctions &functions, Value mask, int64_t tokenDim) {
+/// The choice of which `mask` says whether a token has made it. `slotDim` is the dim of slots, `RowNumber::slot` if
+/// there is none: all others number the tokens.
+static std::optional<ExpertChoice> choiceOf(IndexFunctions &functions, Value mask, int64_t slotDim) {
   ExprBuilder &builder = functions.builder;
-  int64_t rank = rankOf(mask);
-  if (rank < 1 || rank > 2 || llvm::is_contained(shapeOf(mask), 0))
+  ArrayRef<int64_t> maskShape = shapeOf(mask);
+  if (maskShape.empty() || llvm::is_contained(maskShape, 0))
     return std::nullopt;
-  std::optional<MovedRead> at = MovedRead{mask, coordinatesOf(builder, shapeOf(mask))};
-  PairIndex pair{at->indices[tokenDim], builder.integer(0), shapeOf(mask)[tokenDim], 1};
-  if (rank == 2) {
-    pair.slot = at->indices[1 - tokenDim];
-    pair.slots = shapeOf(mask)[1 - tokenDim];
+  const Indices coordinates = coordinatesOf(builder, maskShape);
+  std::optional<MovedRead> at = MovedRead{mask, coordinates};
+  PairIndex pair{builder.integer(0), builder.integer(0), 1, 1};
+  for (auto [dim, size] : llvm::enumerate(maskShape)) {
+    if (static_cast<int64_t>(dim) == slotDim) {
+      pair.slot = coordinates[dim];
+      pair.slots = size;
+      continue;
+    }
+    pair.token = builder.add(builder.multiply(pair.token, size), coordinates[dim]);
+    pair.tokens *= size;
   }
+  if (slotDim == RowNumber::slot && maskShape.size() > 1)
+    pair.tokenDims = maskShape;
   while (at && !llvm::is_contained(at->indices, nullptr)) {
     plan::CallOp call = callOf(at->operand);
     if (!call)
@@ -83,9 +104,9 @@ static std::optional<ExpertChoice> choiceOf(IndexFunctions &functions, Value mas
     if (view.target == "aten.eq.Scalar" && self && isa_and_present<IntegerAttr>(view.get("other")))
       return choiceAt(functions, {self, at->indices}, pair, view.getInt("other", 0));
     bool isAny = view.target == "aten.any.dim" && !view.getBool("keepdim", false);
-    if (isAny && self && rank == 1 && rankOf(self) == 2) {
-      std::optional<int64_t> dim = countedDim(view.getInt("dim", 0), 2);
-      return dim && at->indices == Indices{pair.token} ? choiceOf(functions, self, 1 - *dim) : std::nullopt;
+    if (isAny && self && slotDim == RowNumber::slot) {
+      std::optional<int64_t> dim = countedDim(view.getInt("dim", 0), rankOf(self));
+      return dim && at->indices == coordinates ? choiceOf(functions, self, *dim) : std::nullopt;
     }
     bool isTruth = llvm::is_contained({"aten.ne.Scalar", "aten.gt.Scalar"}, view.target) && self &&
                    view.getFloat("other", 1) == 0 && isa<IntegerType>(elementOf(self));
@@ -95,8 +116,20 @@ static std::optional<ExpertChoice> choiceOf(IndexFunctions &functions, Value mas
 }
 
 std::optional<RowNumber> meshplan::positionsIn(IndexFunctions &functions, Value mask, int64_t dim) {
-  for (int64_t tokenDim = 0; tokenDim < std::min<int64_t>(rankOf(mask), 2); ++tokenDim)
-    if (std::optional<ExpertChoice> choice = choiceOf(functions, mask, tokenDim))
-      return RowNumber{*choice, dim == tokenDim};
+  int64_t rank = rankOf(mask);
+  for (int64_t slotDim : {RowNumber::slot, rank - 1, int64_t(0)}) {
+    // A token has a dim.
+    if (slotDim != RowNumber::slot && rank < 2)
+      continue;
+    std::optional<ExpertChoice> choice = choiceOf(functions, mask, slotDim);
+    if (!choice)
+      continue;
+    choice->tokenDims.assign(shapeOf(mask).begin(), shapeOf(mask).end());
+    if (slotDim != RowNumber::slot)
+      choice->tokenDims.erase(choice->tokenDims.begin() + slotDim);
+    if (dim == slotDim)
+      return RowNumber{*choice, RowNumber::slot};
+    return RowNumber{*choice, slotDim == 0 ? dim - 1 : dim};
+  }
   return std::nullopt;
 }

@@ -21,19 +21,25 @@ bool hasChosenRows(mlir::Value value);
 struct ExpertChoice {
   mlir::Value ids; ///< [*token dims, slots], or [*token dims] of one slot
   int64_t tokens = 0, slots = 0, expert = 0;
-  bool isDistinct = false; ///< a token has each expert in one slot at most
+  bool isDistinct = false;                 ///< a token has each expert in one slot at most
+  llvm::SmallVector<int64_t, 2> tokenDims; ///< of the mask
 
-  bool isSame(const ExpertChoice &other) const { return ids == other.ids && expert == other.expert; }
+  bool isSame(const ExpertChoice &other) const {
+    return ids == other.ids && expert == other.expert && tokens == other.tokens && tokenDims == other.tokenDims;
+  }
 };
 
-/// A number for each row.
+/// A number for each row: the index of its token in one of the token dims, or its slot.
 struct RowNumber {
+  static constexpr int64_t slot = -1;
+
   ExpertChoice choice;
-  bool isToken = true; ///< of its token; else of its slot
+  int64_t dim = 0; ///< a number of a token dim, or `slot`
 };
 
 /// What the positions where `mask` is true are in this dim; nullopt if the mask is not a comparison of chosen experts
-/// with a number. A mask is [tokens, slots] or the reverse, or [tokens] if it is true for a choice in any slot.
+/// with a number. A mask is [*token dims, slots] or [slots, *token dims]; or [*token dims], if it is true for a choice
+/// in any slot, or there is one.
 std::optional<RowNumber> positionsIn(IndexFunctions &functions, mlir::Value mask, int64_t dim);
 
 } // namespace meshplan

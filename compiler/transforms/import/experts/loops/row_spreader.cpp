@@ -16,7 +16,8 @@
 // That is the form of modules that compute all tokens, which plan-recognize-experts replaces by routed tensors. Values
 // of the loop are followed from the numbers of tokens and slots on, in program order, each with what it is for tokens
 // that have not chosen the expert: only what is 0 there may be added to all of them, and only what is the old value
-// there may be written.
+// there may be written. Where a token has two numbers, as in x[sample, position], these operators get tokens that are
+// flattened.
 
 #include "compiler/transforms/import/experts/loops/row_spreader.h"
 #include "compiler/archive/data_extents.h"
@@ -52,7 +53,7 @@ private:
   bool readList(plan::CallOp call, const CallView &view);
   bool readColumn(plan::CallOp call, const CallView &view);
   bool readLookup(plan::CallOp call, const CallView &view);
-  bool readRowsOf(plan::CallOp call, Value self, int64_t dim, Value index);
+  bool readRowsOf(plan::CallOp call, Value self, int64_t dim, const ExpertChoice &choice);
   bool readGates(plan::CallOp call, Value self, const ExpertChoice &choice);
   bool readAdded(plan::CallOp call, const CallView &view);
   bool readWritten(plan::CallOp call, const CallView &view);
@@ -62,16 +63,18 @@ private:
   bool replaceBySum(plan::CallOp call, Value self, const TokenRows &rows);
   bool isEmpty(Value tensor, const ExpertChoice &choice);
   bool define(Value index, const std::optional<RowNumber> &number);
-  std::optional<RowNumber> numberOf(Value index);
+  std::optional<ExpertChoice> tokensAt(ArrayRef<Value> indices);
+  std::optional<ExpertChoice> pairsAt(ArrayRef<Value> indices);
   const TokenRows *rowsOf(Value value) const;
-  Value flatIds(const ExpertChoice &choice);
+  Value viewOf(Value value, ArrayRef<int64_t> shape);
+  Value pairsOf(Value value, const ExpertChoice &choice);
 
   Block &block;
   IndexFunctions functions;
   SparseGatesReader gates{functions};
   llvm::DenseMap<Value, RowNumber> numbers;
   llvm::DenseMap<Value, TokenRows> spread;
-  llvm::DenseMap<Value, Value> flat;   ///< ids as [tokens, slots]
+  llvm::DenseMap<std::pair<Value, Type>, Value> views;
   llvm::DenseMap<Value, Written> sums; ///< of rows that are added to zeros
 };
 
@@ -87,13 +90,33 @@ bool RowSpreader::define(Value index, const std::optional<RowNumber> &number) {
   return number.has_value();
 }
 
-/// What an index tensor or a mask chooses.
-std::optional<RowNumber> RowSpreader::numberOf(Value index) {
-  auto found = numbers.find(index);
-  if (found != numbers.end())
-    return found->second;
-  bool isMask = elementOf(index).isInteger(1) && rankOf(index) == 1;
-  return isMask ? positionsIn(functions, index, 0) : std::nullopt;
+/// The choice whose tokens these indices number: one for each token dim, or a mask.
+std::optional<ExpertChoice> RowSpreader::tokensAt(ArrayRef<Value> indices) {
+  if (indices.size() == 1 && elementOf(indices.front()).isInteger(1)) {
+    std::optional<RowNumber> number = positionsIn(functions, indices.front(), 0);
+    // What a mask with slots takes are pairs.
+    bool areTokens = number && ArrayRef<int64_t>(number->choice.tokenDims) == shapeOf(indices.front());
+    return areTokens ? std::optional(number->choice) : std::nullopt;
+  }
+  std::optional<ExpertChoice> choice;
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    auto found = numbers.find(index);
+    // Only numbers of the same positions have the same extent.
+    if (found == numbers.end() || found->second.dim != static_cast<int64_t>(dim) ||
+        index.getType() != indices.front().getType())
+      return std::nullopt;
+    choice = found->second.choice;
+  }
+  return choice && choice->tokenDims.size() == indices.size() ? choice : std::nullopt;
+}
+
+/// The same for the pairs of tokens and slots, whose slots are numbered last.
+std::optional<ExpertChoice> RowSpreader::pairsAt(ArrayRef<Value> indices) {
+  auto slot = numbers.find(indices.back());
+  if (indices.size() < 2 || slot == numbers.end() || slot->second.dim != RowNumber::slot ||
+      indices.back().getType() != indices.front().getType())
+    return std::nullopt;
+  return tokensAt(indices.drop_back());
 }
 
 /// The positions where a mask is true: a tensor of numbers for each of its dims.
@@ -121,16 +144,26 @@ bool RowSpreader::readColumn(plan::CallOp call, const CallView &view) {
   return dim && define(call.getResult(0), positionsIn(functions, mask, *dim));
 }
 
-Value RowSpreader::flatIds(const ExpertChoice &choice) {
-  Value &ids = flat[choice.ids];
-  if (!ids) {
-    // All experts read the same view, which comes after the ids.
-    Operation *maker = choice.ids.getDefiningOp(), *next = maker ? maker->getNextNode() : &block.front();
+/// The view of this shape that all experts read. It comes right after the value.
+Value RowSpreader::viewOf(Value value, ArrayRef<int64_t> shape) {
+  if (shapeOf(value) == shape)
+    return value;
+  Value &view = views[{value, RankedTensorType::get(shape, elementOf(value))}];
+  if (!view) {
+    Operation *maker = value.getDefiningOp(), *next = maker ? maker->getNextNode() : &block.front();
     while (!isa<plan::CallOp>(next))
       next = next->getNextNode();
-    ids = reshaped(choice.ids, {choice.tokens, choice.slots}, cast<plan::CallOp>(next));
+    view = reshaped(value, shape, cast<plan::CallOp>(next));
   }
-  return ids;
+  return view;
+}
+
+/// Something of each pair as [tokens, slots]. Token dims are merged in a view of their own, so that
+/// plan-unmerge-dims finds what was merged.
+Value RowSpreader::pairsOf(Value value, const ExpertChoice &choice) {
+  SmallVector<int64_t> shape(choice.tokenDims.begin(), choice.tokenDims.end());
+  shape.push_back(choice.slots);
+  return viewOf(viewOf(value, shape), {choice.tokens, choice.slots});
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,39 +175,46 @@ const TokenRows *RowSpreader::rowsOf(Value value) const {
   return found == spread.end() ? nullptr : &found->second;
 }
 
-/// Rows of tokens: all of them.
-bool RowSpreader::readRowsOf(plan::CallOp call, Value self, int64_t dim, Value index) {
-  std::optional<RowNumber> number = numberOf(index);
+/// Rows of tokens, whose dims in `self` begin at `dim`: all of them.
+bool RowSpreader::readRowsOf(plan::CallOp call, Value self, int64_t dim, const ExpertChoice &choice) {
   Value result = call.getResult(0);
-  if (!number || !number->isToken || hasChosenRows(self) || rankOf(result) != rankOf(self) ||
-      !archive::isDataExtent(shapeOf(result)[dim]) ||
-      withTokens(typeOf(result), number->choice.tokens) != self.getType())
+  ArrayRef<int64_t> shape = shapeOf(self), tokenDims = choice.tokenDims;
+  int64_t rank = tokenDims.size();
+  if (hasChosenRows(self) || rankOf(self) < dim + rank || shape.slice(dim, rank) != tokenDims)
     return false;
-  const ExpertChoice &choice = number->choice;
+  SmallVector<int64_t> flatShape(shape);
+  flatShape.erase(flatShape.begin() + dim, flatShape.begin() + dim + rank);
+  flatShape.insert(flatShape.begin() + dim, choice.tokens);
+  RankedTensorType type = withTokens(typeOf(result), choice.tokens);
+  if (type != RankedTensorType::get(flatShape, elementOf(self)) || !archive::isDataExtent(shapeOf(result)[dim]))
+    return false;
   // One number for each token.
-  bool isColumn = rankOf(self) == 1 || (rankOf(self) == 2 && shapeOf(self)[1] == 1);
+  bool isColumn = flatShape.size() == 1 || (flatShape.size() == 2 && dim == 0 && flatShape[1] == 1);
   std::optional<ExpertGate> gate = isColumn ? readExpertGate(gates, self) : std::nullopt;
   if (isColumn && !gate && choice.slots == 1 && isa<FloatType>(elementOf(self))) {
-    spreadGates(call, reshaped(self, {choice.tokens, 1}, call), choice);
+    spreadGates(call, pairsOf(self, choice), choice);
     return true;
   }
   bool isOwnGate = gate && gate->expert == choice.expert && gate->indices == choice.ids;
-  spread[result] = {self, {isOwnGate, isOwnGate ? Value() : self}, choice};
+  spread[result] = {viewOf(self, flatShape), {isOwnGate, isOwnGate ? Value() : self}, choice};
   return true;
 }
 
-/// The value of a pair, of `self` [tokens, slots] or with further dims of size 1: of the slot in which a token has
+/// The value of a pair, of `self` [*token dims, slots] or with further dims of size 1: of the slot in which a token has
 /// chosen the expert.
 bool RowSpreader::readGates(plan::CallOp call, Value self, const ExpertChoice &choice) {
   Value result = call.getResult(0);
   ArrayRef<int64_t> shape = shapeOf(self);
-  bool isGate = shape.size() >= 2 && shape.take_front(2) == ArrayRef({choice.tokens, choice.slots}) &&
-                llvm::all_of(shape.drop_front(2), [](int64_t size) { return size == 1; }) &&
-                rankOf(result) + 1 == rankOf(self) && rankOf(result) <= 2 && isa<FloatType>(elementOf(self));
+  SmallVector<int64_t> pairs(choice.tokenDims.begin(), choice.tokenDims.end());
+  pairs.push_back(choice.slots);
+  bool isGate = shape.size() >= pairs.size() && shape.take_front(pairs.size()) == ArrayRef<int64_t>(pairs) &&
+                llvm::all_of(shape.drop_front(pairs.size()), [](int64_t size) { return size == 1; }) &&
+                rankOf(result) + pairs.size() == shape.size() + 1 && rankOf(result) <= 2 &&
+                isa<FloatType>(elementOf(self));
   if (!isGate)
     return false;
-  Value values = beforeViews(self, RankedTensorType::get(shape.take_front(2), elementOf(self)));
-  spreadGates(call, values ? values : reshaped(self, shape.take_front(2), call), choice);
+  Value values = beforeViews(self, RankedTensorType::get({choice.tokens, choice.slots}, elementOf(self)));
+  spreadGates(call, values ? values : pairsOf(self, choice), choice);
   return true;
 }
 
@@ -184,7 +224,7 @@ void RowSpreader::spreadGates(plan::CallOp call, Value values, const ExpertChoic
   Value result = call.getResult(0);
   Type type = elementOf(values);
   Value mask = CallBuilder("aten.eq.Scalar", call)
-                   .tensor("self", flatIds(choice))
+                   .tensor("self", pairsOf(choice.ids, choice))
                    .integer("other", choice.expert)
                    .build(shapeOf(values), IntegerType::get(call.getContext(), 1));
   Value masked =
@@ -197,40 +237,70 @@ void RowSpreader::spreadGates(plan::CallOp call, Value values, const ExpertChoic
   spread[result] = {gates, {.areZero = true}, choice};
 }
 
+namespace {
+
+/// The indices of a call with a list of them, of dims one after the other.
+struct IndexedDims {
+  int64_t first = 0;
+  SmallVector<Value, 3> indices;
+};
+
+} // namespace
+
+/// nullopt if there are none, or dims without one between them.
+static std::optional<IndexedDims> indexedDims(plan::CallOp call, const CallView &view) {
+  IndexedDims found;
+  for (auto [dim, operand] : llvm::enumerate(view.getOperands("indices"))) {
+    if (!operand)
+      continue;
+    if (found.indices.empty())
+      found.first = dim;
+    else if (found.first + found.indices.size() != dim)
+      return std::nullopt;
+    found.indices.push_back(call.getOperand(*operand));
+  }
+  return found.indices.empty() ? std::nullopt : std::optional(found);
+}
+
 bool RowSpreader::readLookup(plan::CallOp call, const CallView &view) {
   Value self = tensorArgument(call, view, "self");
   if (!self)
     return false;
   if (view.target == "aten.index_select.default") {
     std::optional<int64_t> dim = countedDim(view.getInt("dim", 0), rankOf(self));
-    return dim && readRowsOf(call, self, *dim, tensorArgument(call, view, "index"));
+    Value index = tensorArgument(call, view, "index");
+    std::optional<ExpertChoice> choice = dim && index ? tokensAt(index) : std::nullopt;
+    return choice && readRowsOf(call, self, *dim, *choice);
   }
-  SmallVector<std::pair<int64_t, Value>, 2> indexed;
-  for (auto [dim, operand] : llvm::enumerate(view.getOperands("indices")))
-    if (operand)
-      indexed.push_back({dim, call.getOperand(*operand)});
-  if (indexed.size() == 1)
-    return indexed[0].first < rankOf(self) && readRowsOf(call, self, indexed[0].first, indexed[0].second);
-  if (indexed.size() != 2 || indexed[0].first != 0 || indexed[1].first != 1)
+  std::optional<IndexedDims> indexed = indexedDims(call, view);
+  if (!indexed)
     return false;
-  auto token = numbers.find(indexed[0].second), slot = numbers.find(indexed[1].second);
-  bool areOfOne = token != numbers.end() && slot != numbers.end() && token->second.isToken && !slot->second.isToken &&
-                  indexed[0].second.getType() == indexed[1].second.getType();
-  return areOfOne && readGates(call, self, token->second.choice);
+  if (std::optional<ExpertChoice> choice = tokensAt(indexed->indices))
+    return readRowsOf(call, self, indexed->first, *choice);
+  std::optional<ExpertChoice> pairs = indexed->first == 0 ? pairsAt(indexed->indices) : std::nullopt;
+  return pairs && readGates(call, self, *pairs);
 }
 
 //===----------------------------------------------------------------------===//
 // Results
 //===----------------------------------------------------------------------===//
 
+/// True if the tensor is [*token dims, ..], with what these rows have of each token.
+static bool isOfTokens(Value tensor, const TokenRows &rows) {
+  SmallVector<int64_t> shape(rows.choice.tokenDims.begin(), rows.choice.tokenDims.end());
+  llvm::append_range(shape, shapeOf(rows.all).drop_front());
+  return shapeOf(rows.all).front() == rows.choice.tokens &&
+         tensor.getType() == RankedTensorType::get(shape, elementOf(rows.all));
+}
+
 /// The sum of `self` and what all tokens have.
 bool RowSpreader::replaceBySum(plan::CallOp call, Value self, const TokenRows &rows) {
   Value result = call.getResult(0);
-  if (self.getType() != rows.all.getType() || self.getType() != result.getType() || hasChosenRows(self))
+  if (!isOfTokens(self, rows) || self.getType() != result.getType())
     return false;
   Value sum = CallBuilder("aten.add.Tensor", call)
                   .tensor("self", self)
-                  .tensor("other", rows.all)
+                  .tensor("other", reshaped(rows.all, shapeOf(self), call))
                   .build(shapeOf(result), elementOf(result));
   result.replaceAllUsesWith(sum);
   if (rows.choice.slots == 1 && isEmpty(self, rows.choice)) {
@@ -252,9 +322,9 @@ bool RowSpreader::isEmpty(Value tensor, const ExpertChoice &choice) {
          !llvm::is_contained(found->second.experts, choice.expert);
 }
 
-/// True if the index numbers the tokens of these rows.
-static bool areOf(const std::optional<RowNumber> &number, const TokenRows &rows) {
-  return number && number->isToken && number->choice.isSame(rows.choice);
+/// True if the choice is that of these rows.
+static bool areOf(const std::optional<ExpertChoice> &choice, const TokenRows &rows) {
+  return choice && choice->isSame(rows.choice);
 }
 
 /// Rows that are added at the numbers of their tokens.
@@ -262,17 +332,16 @@ bool RowSpreader::readAdded(plan::CallOp call, const CallView &view) {
   Value self = tensorArgument(call, view, "self"), source = tensorArgument(call, view, "source"),
         index = tensorArgument(call, view, "index");
   const TokenRows *rows = rowsOf(source);
-  return self && rows && index && rows->others.areZero && areOf(numberOf(index), *rows) &&
+  return self && rows && index && rows->others.areZero && areOf(tokensAt(index), *rows) &&
          view.getFloat("alpha", 1) == 1 && isAlong(call, 0) && replaceBySum(call, self, *rows);
 }
 
 /// Rows that are written, or added, at the numbers of their tokens.
 bool RowSpreader::readWritten(plan::CallOp call, const CallView &view) {
   Value self = tensorArgument(call, view, "self");
-  SmallVector<std::optional<unsigned>> indices = view.getOperands("indices");
+  std::optional<IndexedDims> indexed = indexedDims(call, view);
   const TokenRows *rows = rowsOf(tensorArgument(call, view, "values"));
-  if (!self || !rows || indices.size() != 1 || !indices.front() ||
-      !areOf(numberOf(call.getOperand(*indices.front())), *rows))
+  if (!self || !rows || !indexed || indexed->first != 0 || !areOf(tokensAt(indexed->indices), *rows))
     return false;
   const OtherRows &others = rows->others;
   if (view.getBool("accumulate", false))
@@ -282,9 +351,9 @@ bool RowSpreader::readWritten(plan::CallOp call, const CallView &view) {
     return false;
   if (others.areZero && isEmpty(self, rows->choice))
     return replaceBySum(call, self, *rows);
-  bool isKept = others.are == self && rows->all.getType() == self.getType();
+  bool isKept = others.are == self && isOfTokens(self, *rows);
   if (isKept)
-    call.getResult(0).replaceAllUsesWith(rows->all);
+    call.getResult(0).replaceAllUsesWith(reshaped(rows->all, shapeOf(self), call));
   return isKept;
 }
 

@@ -106,7 +106,9 @@ static std::optional<ExpertChoice> choiceOf(IndexFunctions &functions, Value mas
     bool isAny = view.target == "aten.any.dim" && !view.getBool("keepdim", false);
     if (isAny && self && slotDim == RowNumber::slot) {
       std::optional<int64_t> dim = countedDim(view.getInt("dim", 0), rankOf(self));
-      return dim && at->indices == coordinates ? choiceOf(functions, self, *dim) : std::nullopt;
+      // A view may have merged the dims of the tokens.
+      bool isOfToken = at->indices == digitsOf(builder, pair.token, pair.tokens, shapeOf(at->operand));
+      return dim && isOfToken ? choiceOf(functions, self, *dim) : std::nullopt;
     }
     bool isTruth = llvm::is_contained({"aten.ne.Scalar", "aten.gt.Scalar"}, view.target) && self &&
                    view.getFloat("other", 1) == 0 && isa<IntegerType>(elementOf(self));

@@ -24,8 +24,9 @@ struct ExpertChoice {
   bool isDistinct = false;                 ///< a token has each expert in one slot at most
   llvm::SmallVector<int64_t, 2> tokenDims; ///< of the mask
 
+  /// True if the same tokens are chosen, in the same order. A view of a mask may have merged their dims.
   bool isSame(const ExpertChoice &other) const {
-    return ids == other.ids && expert == other.expert && tokens == other.tokens && tokenDims == other.tokenDims;
+    return ids == other.ids && expert == other.expert && tokens == other.tokens;
   }
 };
 

@@ -66,6 +66,7 @@ private:
   std::optional<ExpertChoice> tokensAt(ArrayRef<Value> indices);
   std::optional<ExpertChoice> pairsAt(ArrayRef<Value> indices);
   const TokenRows *rowsOf(Value value) const;
+  std::optional<TokenRows> rowsAt(Value value, ArrayRef<Value> indices);
   Value viewOf(Value value, ArrayRef<int64_t> shape);
   Value pairsOf(Value value, const ExpertChoice &choice);
 
@@ -322,26 +323,31 @@ bool RowSpreader::isEmpty(Value tensor, const ExpertChoice &choice) {
          !llvm::is_contained(found->second.experts, choice.expert);
 }
 
-/// True if the choice is that of these rows.
-static bool areOf(const std::optional<ExpertChoice> &choice, const TokenRows &rows) {
-  return choice && choice->isSame(rows.choice);
+/// What all tokens have instead of `value`, if its rows are those of the tokens at the indices.
+std::optional<TokenRows> RowSpreader::rowsAt(Value value, ArrayRef<Value> indices) {
+  const TokenRows *rows = rowsOf(value);
+  std::optional<ExpertChoice> choice = rows ? tokensAt(indices) : std::nullopt;
+  if (!choice || !choice->isSame(rows->choice))
+    return std::nullopt;
+  return TokenRows{rows->all, rows->others, *choice};
 }
 
 /// Rows that are added at the numbers of their tokens.
 bool RowSpreader::readAdded(plan::CallOp call, const CallView &view) {
   Value self = tensorArgument(call, view, "self"), source = tensorArgument(call, view, "source"),
         index = tensorArgument(call, view, "index");
-  const TokenRows *rows = rowsOf(source);
-  return self && rows && index && rows->others.areZero && areOf(tokensAt(index), *rows) &&
-         view.getFloat("alpha", 1) == 1 && isAlong(call, 0) && replaceBySum(call, self, *rows);
+  std::optional<TokenRows> rows = index ? rowsAt(source, index) : std::nullopt;
+  return self && rows && rows->others.areZero && view.getFloat("alpha", 1) == 1 && isAlong(call, 0) &&
+         replaceBySum(call, self, *rows);
 }
 
 /// Rows that are written, or added, at the numbers of their tokens.
 bool RowSpreader::readWritten(plan::CallOp call, const CallView &view) {
   Value self = tensorArgument(call, view, "self");
   std::optional<IndexedDims> indexed = indexedDims(call, view);
-  const TokenRows *rows = rowsOf(tensorArgument(call, view, "values"));
-  if (!self || !rows || !indexed || indexed->first != 0 || !areOf(tokensAt(indexed->indices), *rows))
+  std::optional<TokenRows> rows =
+      indexed && indexed->first == 0 ? rowsAt(tensorArgument(call, view, "values"), indexed->indices) : std::nullopt;
+  if (!self || !rows)
     return false;
   const OtherRows &others = rows->others;
   if (view.getBool("accumulate", false))

@@ -30,6 +30,19 @@ bool meshplan::computesChosenRows(plan::CallOp call) {
   if (dropsElements(call))
     return true;
   CallView view = CallView::of(call);
+  // Rows of one choice may have several extents, which are equal when the step runs.
+  std::optional<int64_t> extent;
+  auto unify = [&](RankedTensorType &type) {
+    SmallVector<int64_t> shape(type.getShape());
+    for (int64_t &size : shape)
+      if (archive::isDataExtent(size)) {
+        extent = extent.value_or(size);
+        size = *extent;
+      }
+    type = RankedTensorType::get(shape, type.getElementType());
+  };
+  llvm::for_each(view.operands, unify);
+  llvm::for_each(view.results, unify);
   FactorRule rule = factorRuleOf(view, OpRegistry::get().lookup(view.target));
   std::optional<unsigned> row;
   auto isRow = [&](const TensorFactors &tensor, RankedTensorType type) {

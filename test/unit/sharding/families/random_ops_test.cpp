@@ -36,6 +36,8 @@ TEST_F(RandomOps, AttentionDrawsWithAProbability) {
   EXPECT_FALSE(draws("meshplan.attention", "{scale = 0.1}"));
   EXPECT_FALSE(draws("meshplan.attention", "{dropout = 0.1, number = 0}")) << "its numbers follow from that";
   EXPECT_FALSE(draws("meshplan.dropout", "{p = 0.1, number = 4}"));
+  EXPECT_TRUE(draws("meshplan.dropout_rows", "{p = 0.1}"));
+  EXPECT_FALSE(draws("meshplan.dropout_rows", "{p = 0.1, number = 4}"));
 }
 
 TEST_F(RandomOps, NumbersThatKernelsDraw) {
@@ -46,6 +48,10 @@ TEST_F(RandomOps, NumbersThatKernelsDraw) {
   EXPECT_EQ(drawn("meshplan.dropout", "{input = #base.operand<0>, p = 0.5, number = 1}",
                   "(tensor<4x5xf32>) -> tensor<4x5xf32>"),
             20);
+  EXPECT_EQ(drawn("meshplan.dropout_rows", "{rows = #base.operand<0>, p = 0.5, number = 1}",
+                  "(tensor<3x4x5xf32>) -> tensor<3x4x5xf32>"),
+            60)
+      << "of all tokens and experts";
   EXPECT_EQ(drawn("aten.rand.default", "{size = [4]}", "() -> tensor<4xf32>"), 0);
   std::string attention = "(tensor<4x6x3x8xf32>, tensor<4x2x7x8xf32>, tensor<4x2x7x8xf32>) -> (tensor<4x6x3x8xf32>, "
                           "tensor<4x6x3xf32>)",

@@ -86,6 +86,21 @@ class Hidden(Masked):
         return rows.view(hidden.shape)
 
 
+class HiddenInLoop(Masked):
+    """The same gates in a loop over the tokens of each expert, which are taken as rows and added to samples."""
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        scores = self.router(hidden)
+        kept, chosen = scores.topk(SLOTS, dim=-1)
+        gates = torch.full_like(scores, float("-inf")).scatter(-1, chosen, kept).softmax(-1).flatten(0, 1)
+        tokens, result = hidden.flatten(0, 1), torch.zeros_like(hidden)
+        for number, expert in enumerate(self.experts):
+            mask = (chosen == number).any(-1)
+            rows = expert(tokens[mask.view(-1)]) * gates[mask.view(-1), number].unsqueeze(1)
+            result = result.index_put((mask,), result[mask] + rows)
+        return result
+
+
 class Renormalised(Stacked):
     """Scores of all experts times a mask, divided by their sum, and products with all experts at once."""
 
@@ -399,7 +414,7 @@ class SparseMixtures(Chain):
     """All experts compute all tokens, times gates that are 0 for most of them."""
 
     def __init__(self) -> None:
-        super().__init__(hidden=Hidden(32, 48, 4), renormalised=Renormalised(32, 48, 6))
+        super().__init__(hidden=Hidden(32, 48, 4), looped=HiddenInLoop(32, 48, 4), renormalised=Renormalised(32, 48, 6))
 
 
 class EdgeMixtures(Chain):

@@ -82,7 +82,7 @@ MIXTURES = {
     "gpt_oss_grouped": Mixture(attention=()),
     "mixtures_loss": by_hand("{sorted, copied, masked.experts}"),
     "loop_mixtures_loss": by_hand("{weights, masks, listed.experts}"),
-    "sparse_mixtures_loss": by_hand("{hidden.experts, renormalised}"),
+    "sparse_mixtures_loss": by_hand("{hidden.experts, looped.experts, renormalised}"),
     "adapted_mixtures_loss": by_hand("{weights, rows}", ADAPTED),
 }
 

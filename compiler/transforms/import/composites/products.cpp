@@ -110,6 +110,64 @@ static SmallVector<Value> addSummedProducts(const Composite &call) {
 }
 
 //===----------------------------------------------------------------------===//
+// einsum with an ellipsis: the dims that it stands for get letters
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral ellipsis = "...";
+
+/// The dims that an ellipsis stands for are the last ones of `all`.
+static std::string spelledOut(StringRef part, StringRef all, size_t dims) {
+  size_t at = part.find(ellipsis);
+  return at == StringRef::npos
+             ? part.str()
+             : (part.take_front(at) + all.take_back(dims) + part.drop_front(at + ellipsis.size())).str();
+}
+
+static SmallVector<Value> einsumWithEllipsis(const Composite &call) {
+  auto attribute = dyn_cast_or_null<StringAttr>(call.getView().get("equation"));
+  std::string text = attribute ? attribute.getValue().str() : "";
+  llvm::erase(text, ' ');
+  // Without an arrow, the order of the result follows from rules of its own.
+  auto [left, right] = StringRef(text).split("->");
+  SmallVector<Value> tensors = call.operands("tensors");
+  SmallVector<StringRef> parts;
+  left.split(parts, ',');
+  if (!StringRef(text).contains(ellipsis) || left.size() == text.size() || parts.size() != tensors.size())
+    return {};
+  std::string unused;
+  for (char letter : letters)
+    if (!StringRef(text).contains(letter))
+      unused += letter;
+  size_t most = 0;
+  SmallVector<size_t> dims;
+  for (auto [part, tensor] : llvm::zip_equal(parts, tensors)) {
+    size_t own = part.size() - (part.contains(ellipsis) ? ellipsis.size() : 0), rank = shapeOf(tensor).size();
+    if (own > rank || (own != rank && !part.contains(ellipsis)))
+      return {};
+    dims.push_back(rank - own);
+    most = std::max(most, rank - own);
+  }
+  if (most > unused.size())
+    return {};
+  StringRef all = StringRef(unused).take_front(most);
+  std::string equation, separator;
+  llvm::StringMap<int64_t> sizes;
+  for (auto [part, tensor, count] : llvm::zip_equal(parts, tensors, dims)) {
+    std::string own = spelledOut(part, all, count);
+    // A dim of size 1 would be repeated.
+    for (auto [letter, size] : llvm::zip_equal(own, shapeOf(tensor)))
+      if (auto [known, isNew] = sizes.try_emplace(StringRef(&letter, 1), size); known->second != size)
+        return {};
+    equation += separator + own;
+    separator = ",";
+  }
+  std::string result = spelledOut(right, all, most);
+  if (result.size() != call.resultShape().size())
+    return {};
+  return {call.einsum(equation + "->" + result, tensors, call.resultShape())};
+}
+
+//===----------------------------------------------------------------------===//
 // multi_dot: a chain of matrix products, in the order with the fewest operations
 //===----------------------------------------------------------------------===//
 
@@ -183,6 +241,7 @@ static SmallVector<Value> multiDot(const Composite &call) {
 }
 
 void meshplan::addProductComposites(llvm::StringMap<CompositeRule> &table) {
+  table["aten.einsum.default"] = {einsumWithEllipsis};
   table["aten.tensordot.default"] = tensordot;
   table["aten.kron.default"] = kron;
   table["aten.linalg_vecdot.default"] = vecdot;

@@ -58,6 +58,7 @@ private:
   bool readLinear(ArrayRef<plan::CallOp> calls, const CallView &view);
   bool readBias(ArrayRef<plan::CallOp> calls, const CallView &view);
   bool readCompute(ArrayRef<plan::CallOp> calls);
+  bool readView(ArrayRef<plan::CallOp> calls);
   bool readShared(Value value, plan::CallOp reader);
   bool readMatrix(ArrayRef<plan::CallOp> calls, unsigned operand, ArrayRef<int64_t> shape, RoutedStep &step);
   SmallVector<Value> readParts(ArrayRef<Value> values);
@@ -148,24 +149,42 @@ bool EqualExpertsReader::readAddends(Value value, bool isRoot) {
   });
 }
 
-/// Results of experts [*tokens, features] that are stacked before the features, times the gates of all experts.
+/// True if one call reads the value, but for calls that are not read themselves.
+static bool isReadOnce(Value value) {
+  return llvm::count_if(value.getUses(), [](OpOperand &use) { return !isOpTriviallyDead(use.getOwner()); }) == 1;
+}
+
+/// Results of experts [*tokens, features] that are stacked, first or before the features, times the gates of all
+/// experts.
 bool EqualExpertsReader::readStacked() {
   CallView view = CallView::of(sum);
   Value self = tensorArgument(sum, view, "self");
   plan::CallOp product = callOf(self, "aten.mul.Tensor");
-  if (view.getBool("keepdim", false) || !product || !self.hasOneUse() || product.getNumOperands() != 2 ||
+  if (view.getBool("keepdim", false) || !product || !isReadOnce(self) || product.getNumOperands() != 2 ||
       elementOf(sum.getResult(0)) != elementOf(self))
     return false;
   for (unsigned side : {0, 1}) {
     Value stacked = product.getOperand(side), factor = product.getOperand(1 - side);
     plan::CallOp stack = callOf(stacked, "aten.stack.default");
+    // Parts may have the dim already, with size 1.
+    stack = stack ? stack : callOf(stacked, "aten.cat.default");
     int64_t rank = rankOf(stacked);
-    if (!stack || rank < 3 || !stacked.hasOneUse() || shapeOf(stacked) != shapeOf(self) ||
-        countedDim(CallView::of(stack).getInt("dim", 0), rank) != rank - 2 || !isAlong(sum, rank - 2) ||
-        rankOf(factor) != rank || shapeOf(factor).back() != 1 ||
-        stack.getNumOperands() != CallView::of(stack).getOperands("tensors").size())
+    std::optional<int64_t> dim = stack ? countedDim(CallView::of(stack).getInt("dim", 0), rank) : std::nullopt;
+    if (!dim || (*dim != 0 && *dim != rank - 2) || rank < 3 || !isReadOnce(stacked) ||
+        shapeOf(stacked) != shapeOf(self) || !isAlong(sum, *dim) || rankOf(factor) != rank ||
+        shapeOf(factor).back() != 1 || shapeOf(factor).drop_back() != shapeOf(stacked).drop_back() ||
+        stack.getNumOperands() != CallView::of(stack).getOperands("tensors").size() ||
+        static_cast<int64_t>(stack.getNumOperands()) != shapeOf(stacked)[*dim])
       continue;
-    std::optional<ExpertGate> read = readExpertGates(gates, factor);
+    SmallVector<int64_t> others(shapeOf(stacked).drop_back());
+    ExpertAndToken at{{}, {}, others[*dim]};
+    others.erase(others.begin() + *dim);
+    at.tokens = llvm::product_of(others);
+    at.expert = builder.coordinate(0, at.experts);
+    at.token = builder.coordinate(1, at.tokens);
+    Indices indices = digitsOf(builder, at.token, at.tokens, others);
+    indices.insert(indices.begin() + *dim, at.expert);
+    std::optional<ExpertGate> read = readMovedGates(gates, factor, indices, at);
     if (!read)
       continue;
     for (auto [expert, result] : llvm::enumerate(stack.getOperands())) {
@@ -363,6 +382,28 @@ bool EqualExpertsReader::readCompute(ArrayRef<plan::CallOp> calls) {
   return true;
 }
 
+/// A view that divides or merges the dims of the tokens.
+bool EqualExpertsReader::readView(ArrayRef<plan::CallOp> calls) {
+  plan::CallOp first = calls.front();
+  Value result = first.getResult(0), self = first.getOperand(0);
+  if (!isRows(result) || rankOf(self) < 2 || shapeOf(self).back() != shapeOf(result).back())
+    return false;
+  Family family;
+  for (plan::CallOp call : calls)
+    family.push_back(call.getOperand(0));
+  region.rows[result] = plainRows();
+  // What is before the view has the tokens in the dims of its operand.
+  unsigned outerLead = lead;
+  SmallVector<int64_t> outerShape = leadShape;
+  leadShape.assign(shapeOf(self).drop_back().begin(), shapeOf(self).drop_back().end());
+  lead = leadShape.size();
+  bool isRead = readRows(family);
+  lead = outerLead;
+  leadShape = outerShape;
+  region.steps.push_back({RoutedStep::same, first, result, self, {}});
+  return isRead;
+}
+
 bool EqualExpertsReader::readRows(const Family &family) {
   auto known = families.find(family.front());
   if (known != families.end())
@@ -385,6 +426,13 @@ bool EqualExpertsReader::readCalls(const Family &family) {
     makers.push_back(call);
   }
   CallView view = CallView::of(makers[0]);
+  if (keepsOrder(makers[0])) {
+    if (!readView(makers))
+      return refuse(makers[0], "computes in a form that is not known for experts");
+    families[family.front()] = family;
+    calls.insert(makers.begin(), makers.end());
+    return true;
+  }
   bool isProduct = llvm::is_contained({"aten.linear.default", "aten.matmul.default", "aten.mm.default"}, view.target);
   bool isKnown = isProduct ? readLinear(makers, view)
                            : (view.target == "aten.add.Tensor" && readBias(makers, view)) || readCompute(makers);
@@ -406,7 +454,7 @@ bool EqualExpertsReader::isReadOnlyHere() {
   for (const auto &[first, family] : families)
     for (Value value : family)
       for (Operation *user : value.getUsers())
-        if (!calls.contains(user)) {
+        if (!calls.contains(user) && !isOpTriviallyDead(user)) {
           region.obstacle = user;
           region.why = "what one expert makes is also read elsewhere";
           return false;

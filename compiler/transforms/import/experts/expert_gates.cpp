@@ -85,6 +85,23 @@ std::optional<ExpertGate> meshplan::readExpertGate(SparseGatesReader &reader, Va
   return isSum ? readMaskedValues(reader.functions, call.getOperand(0)) : std::nullopt;
 }
 
+std::optional<ExpertGate> meshplan::readMovedGates(SparseGatesReader &reader, Value value, Indices lead,
+                                                   const ExpertAndToken &of) {
+  ExprBuilder &builder = reader.functions.builder;
+  lead.push_back(builder.integer(0));
+  std::optional<MovedRead> at = MovedRead{value, std::move(lead)};
+  for (; at && !llvm::is_contained(at->indices, nullptr); at = readThroughMovement(builder, at->operand, at->indices)) {
+    ArrayRef<int64_t> shape = shapeOf(at->operand);
+    if (shape.size() < 2 || shape.back() != of.experts || at->indices.back() != of.expert ||
+        typeOf(at->operand).getNumElements() != of.experts * of.tokens ||
+        ArrayRef(at->indices).drop_back() != ArrayRef(digitsOf(builder, of.token, of.tokens, shape.drop_back())))
+      continue;
+    if (std::optional<ExpertGate> all = readExpertGates(reader, at->operand))
+      return all;
+  }
+  return std::nullopt;
+}
+
 /// True if the gates of all experts are computed from a sort of their scores, by calls that keep the experts last.
 static bool dependOnChoice(Value gates) {
   constexpr size_t most = 64;

@@ -8,6 +8,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_EXPERT_GATES_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_EXPERT_GATES_H
 
+#include "compiler/transforms/import/experts/chosen_experts.h"
 #include "compiler/transforms/import/experts/sparse_gates.h"
 
 namespace meshplan {
@@ -25,6 +26,17 @@ std::optional<ExpertGate> readExpertGate(SparseGatesReader &reader, mlir::Value 
 /// The same for the gates of all experts, [*token dims, experts] or with a further dim of size 1; `expert` means
 /// nothing.
 std::optional<ExpertGate> readExpertGates(SparseGatesReader &reader, mlir::Value gates);
+
+/// An expert and a token as coordinates.
+struct ExpertAndToken {
+  indexing::Expr expert, token;
+  int64_t experts = 0, tokens = 0;
+};
+
+/// The same for gates that are moved from [*token dims, experts] or a view of that: `lead` are the indices of `value`
+/// at an expert and a token, without its last dim, which has size 1.
+std::optional<ExpertGate> readMovedGates(SparseGatesReader &reader, mlir::Value value, indexing::Indices lead,
+                                         const ExpertAndToken &at);
 
 /// True for a product of what experts make, or a sum of such products, with gates that depend on the largest scores
 /// of all experts, but are not provably 0 for the others.

@@ -71,15 +71,16 @@ static bool replace(const std::optional<RoutedRegion> &region, llvm::StringSet<>
   return true;
 }
 
-/// The same for an einsum of gates and what experts make.
-static bool replaceEinsum(SparseGatesReader &gates, plan::CallOp einsum, llvm::StringSet<> &explained) {
-  plan::CallOp sum = spellOutExpertSum(gates, einsum);
-  if (!sum)
+/// The same for a product of gates and what experts make.
+static bool replaceProduct(SparseGatesReader &gates, plan::CallOp product, llvm::StringSet<> &explained) {
+  SpelledOutSum spelled = spellOutExpertSum(gates, product);
+  if (!spelled.sum)
     return false;
-  einsum.getResult(0).replaceAllUsesWith(sum.getResult(0));
-  if (replace(readStackedExperts(gates, sum), explained))
+  product.getResult(0).replaceAllUsesWith(spelled.result);
+  if (replace(readEqualExperts(gates, spelled.sum), explained) ||
+      replace(readStackedExperts(gates, spelled.sum), explained))
     return true;
-  sum.getResult(0).replaceAllUsesWith(einsum.getResult(0));
+  spelled.result.replaceAllUsesWith(product.getResult(0));
   return false;
 }
 
@@ -109,7 +110,10 @@ private:
       if (call.getTarget() == "aten.sum.dim_IntList")
         isAnyBuilt |= replace(readStackedExperts(gates, call), explained);
       if (call.getTarget() == "aten.einsum.default")
-        isAnyBuilt |= replace(readCapacityExperts(functions, call), explained) || replaceEinsum(gates, call, explained);
+        isAnyBuilt |=
+            replace(readCapacityExperts(functions, call), explained) || replaceProduct(gates, call, explained);
+      if (call.getTarget() == "aten.bmm.default" || call.getTarget() == "aten.matmul.default")
+        isAnyBuilt |= replaceProduct(gates, call, explained);
     }
     // Values of gates may have been computed for nothing.
     eraseUnread(block);

@@ -62,16 +62,21 @@ std::optional<SparseGates> SparseGatesReader::compute(Value tensor) {
   }
   CallView view = CallView::of(call);
   using Reader = std::optional<SparseGates> (SparseGatesReader::*)(plan::CallOp, const CallView &);
-  auto reader = llvm::StringSwitch<Reader>(view.target)
-                    .Cases({"aten.scatter.src", "aten.scatter.value"}, &SparseGatesReader::readScatter)
-                    .Case("aten.sum.dim_IntList", &SparseGatesReader::readOneHot)
-                    .Cases({"aten.where.self", "aten.where.ScalarOther", "aten.where.ScalarSelf",
-                            "aten.masked_fill.Scalar", "aten.masked_fill.Tensor"},
-                           &SparseGatesReader::readSelection)
-                    .Cases({"aten.mul.Tensor", "aten.div.Tensor", "aten.mul.Scalar", "aten.div.Scalar"},
-                           &SparseGatesReader::readProduct)
-                    .Cases({"aten.softmax.int", "aten._softmax.default"}, &SparseGatesReader::readSoftmax)
-                    .Default(&SparseGatesReader::readFunction);
+  auto reader =
+      llvm::StringSwitch<Reader>(view.target)
+          .Cases({"aten.scatter.src", "aten.scatter.value", "aten.scatter_add.default"},
+                 &SparseGatesReader::readScatter)
+          .Case("aten.any.dim", &SparseGatesReader::readComparison)
+          .Case("aten.sum.dim_IntList", &SparseGatesReader::readOneHot)
+          .Cases({"aten.where.self", "aten.where.ScalarOther", "aten.where.ScalarSelf", "aten.masked_fill.Scalar",
+                  "aten.masked_fill.Tensor"},
+                 &SparseGatesReader::readSelection)
+          .Cases({"aten.mul.Tensor", "aten.div.Tensor"},
+                 call.getNumOperands() == 2 ? &SparseGatesReader::readProduct : &SparseGatesReader::readFunction)
+          .Case("aten.add.Tensor",
+                call.getNumOperands() == 2 ? &SparseGatesReader::readSum : &SparseGatesReader::readFunction)
+          .Cases({"aten.softmax.int", "aten._softmax.default"}, &SparseGatesReader::readSoftmax)
+          .Default(&SparseGatesReader::readFunction);
   return (this->*reader)(call, view);
 }
 
@@ -79,6 +84,18 @@ std::optional<SparseGates> SparseGatesReader::compute(Value tensor) {
 bool SparseGatesReader::differ(Value indices, int64_t experts) {
   std::optional<ChosenExperts> chosen = findChosenExperts(functions, indices);
   return chosen && chosen->experts == experts && shapeOf(indices).back() == chosen->slots;
+}
+
+/// Right after the later one of two values of a block, so that all readers of both come after it.
+static OpBuilder afterBoth(Value one, Value other) {
+  Operation *first = one.getDefiningOp(), *second = other.getDefiningOp();
+  Operation *later = !first || (second && first->isBeforeInBlock(second)) ? second : first;
+  OpBuilder builder(one.getContext());
+  if (later)
+    builder.setInsertionPointAfter(later);
+  else
+    builder.setInsertionPointToStart(one.getParentBlock());
+  return builder;
 }
 
 /// What a tensor [*tokens, experts] has at the indices, or one that broadcasts to it along the experts; or null.
@@ -92,11 +109,14 @@ Value SparseGatesReader::atChosen(Value tensor, Value indices, plan::CallOp plac
   plan::CallOp maxima = callOf(indices, "aten.topk.default");
   if (maxima && maxima.getOperand(0) == tensor)
     return maxima.getResult(0);
-  return CallBuilder("aten.gather.default", place)
-      .tensor("self", tensor)
-      .integer("dim", -1)
-      .tensor("index", indices)
-      .build(shapeOf(indices), elementOf(tensor));
+  Value &chosen = gathered[{tensor, indices}];
+  if (!chosen)
+    chosen = CallBuilder::at("aten.gather.default", place, afterBoth(tensor, indices))
+                 .tensor("self", tensor)
+                 .integer("dim", -1)
+                 .tensor("index", indices)
+                 .build(shapeOf(indices), elementOf(tensor));
+  return chosen;
 }
 
 /// Values, or one, that are written over a constant.
@@ -108,6 +128,9 @@ std::optional<SparseGates> SparseGatesReader::readScatter(plan::CallOp call, con
       shapeOf(indices).drop_back() != shapeOf(result).drop_back() ||
       countedDim(view.getInt("dim", 0), rankOf(result)) != rankOf(result) - 1 ||
       !differ(indices, shapeOf(result).back()))
+    return std::nullopt;
+  // What is added to zeros once is written.
+  if (view.target == "aten.scatter_add.default" && *fill != 0)
     return std::nullopt;
   if (!values)
     return SparseGates{indices, {}, view.getFloat("value", 0), *fill};
@@ -141,6 +164,31 @@ std::optional<SparseGates> SparseGatesReader::readOneHot(plan::CallOp call, cons
       !differ(indices, shapeOf(result).back()))
     return std::nullopt;
   return SparseGates{indices, values, 1, 0};
+}
+
+Value SparseGatesReader::withSlot(Value ids) {
+  Value &indices = slotted[ids];
+  if (!indices) {
+    OpBuilder place = afterBoth(ids, ids);
+    auto like = cast<plan::CallOp>(ids.getDefiningOp());
+    SmallVector<int64_t> shape(shapeOf(ids));
+    shape.push_back(1);
+    indices = CallBuilder::at("aten.unsqueeze.default", like, place)
+                  .tensor("self", ids)
+                  .integer("dim", -1)
+                  .build(shape, elementOf(ids));
+  }
+  return indices;
+}
+
+/// One-hot vectors of the only expert of each token.
+std::optional<SparseGates> SparseGatesReader::readOneHotOfOne(plan::CallOp call, const CallView &) {
+  Value ids = call.getOperand(0);
+  if (call.getNumOperands() != 1 || !callOf(ids))
+    return std::nullopt;
+  Value indices = withSlot(ids);
+  return differ(indices, shapeOf(call.getResult(0)).back()) ? std::optional(SparseGates{indices, {}, 1, 0})
+                                                            : std::nullopt;
 }
 
 namespace {
@@ -199,10 +247,6 @@ std::optional<SparseGates> SparseGatesReader::readProduct(plan::CallOp call, con
     std::optional<SparseGates> sparse = isQuotient && side > 0 ? std::nullopt : read(operand);
     if (!sparse || sparse->fill != 0 || shapeOf(operand) != shapeOf(result))
       continue;
-    if (call.getNumOperands() == 1)
-      return sparse->values ? std::optional(SparseGates{sparse->indices,
-                                                        withOperands(call, {sparse->values}, sparse->indices), 0, 0})
-                            : std::nullopt;
     Value other = atChosen(call.getOperand(1 - side), sparse->indices, call);
     if (!other || (!sparse->values && (sparse->number != 1 || isQuotient)))
       continue;
@@ -214,6 +258,50 @@ std::optional<SparseGates> SparseGatesReader::readProduct(plan::CallOp call, con
     // A mask times a tensor.
     if (isExactIn(elementOf(other), elementOf(result)) && shapeOf(other) == shapeOf(sparse->indices))
       return SparseGates{sparse->indices, converted(other, elementOf(result), call), 0, 0};
+  }
+  return std::nullopt;
+}
+
+/// Infinity stays infinity in a sum with anything else.
+std::optional<SparseGates> SparseGatesReader::readSum(plan::CallOp call, const CallView &view) {
+  Value result = call.getResult(0);
+  if (view.getFloat("alpha", 1) != 1)
+    return std::nullopt;
+  for (auto [side, operand] : llvm::enumerate(call.getOperands())) {
+    std::optional<SparseGates> sparse = read(operand);
+    if (!sparse || sparse->fill != lowest || shapeOf(operand) != shapeOf(result))
+      continue;
+    Value other = atChosen(call.getOperand(1 - side), sparse->indices, call);
+    if (!other)
+      continue;
+    if (sparse->values)
+      return SparseGates{sparse->indices, withOperands(call, {sparse->values, other}, sparse->indices), 0, lowest};
+    if (sparse->number == 0 && isExactIn(elementOf(other), elementOf(result)) &&
+        shapeOf(other) == shapeOf(sparse->indices))
+      return SparseGates{sparse->indices, converted(other, elementOf(result), call), 0, lowest};
+  }
+  return std::nullopt;
+}
+
+/// True where a slot has the number of the expert: any(indices [*tokens, slots, 1] == arange(experts)) over the slots.
+std::optional<SparseGates> SparseGatesReader::readComparison(plan::CallOp call, const CallView &view) {
+  Value result = call.getResult(0);
+  int64_t rank = rankOf(result);
+  plan::CallOp equal = callOf(tensorArgument(call, view, "self"), "aten.eq.Tensor");
+  if (!isAlong(call, rank - 1) || view.getBool("keepdim", false) || !equal || rankOf(equal.getResult(0)) != rank + 1)
+    return std::nullopt;
+  for (unsigned side : {0, 1}) {
+    Value wide = equal.getOperand(side), numbers = equal.getOperand(1 - side);
+    auto view = wide.getDefiningOp<plan::CallOp>();
+    Indices coordinates = coordinatesOf(functions.builder, shapeOf(numbers));
+    if (!view || !keepsOrder(view) || rankOf(wide) != rank + 1 || shapeOf(wide).back() != 1 || coordinates.empty() ||
+        shapeOf(numbers).back() != shapeOf(result).back() || functions.of(numbers) != coordinates.back() ||
+        !isSameForRows(numbers))
+      continue;
+    Value indices = view.getOperand(0);
+    if (rankOf(indices) == rank && shapeOf(indices) == shapeOf(wide).drop_back() &&
+        differ(indices, shapeOf(result).back()))
+      return SparseGates{indices, {}, 1, 0};
   }
   return std::nullopt;
 }
@@ -245,9 +333,28 @@ static std::optional<double> apply(StringRef target, double argument, Type resul
     return argument == lowest ? std::optional<double>(0) : std::nullopt;
   if (target == "aten.relu.default")
     return std::max(argument, 0.0);
-  if (target == "aten.clone.default")
+  if (target == "aten.neg.default")
+    return -argument;
+  if (target == "aten.clone.default" || target == "aten.detach.default" || target == "aten.alias.default")
     return argument;
-  return std::nullopt;
+  bool isZero =
+      argument == 0 && llvm::is_contained({"aten.abs.default", "aten.square.default", "aten.tanh.default"}, target);
+  return isZero ? std::optional(argument) : std::nullopt;
+}
+
+/// What arithmetic with a positive number makes of one, without rounding: of 0 and of infinity.
+static std::optional<double> combine(const CallView &view, double left) {
+  double right = view.getFloat(view.get("exponent") ? "exponent" : "other", 0);
+  bool isPower = view.target == "aten.pow.Tensor_Scalar",
+       isScaling = llvm::is_contained({"aten.mul.Tensor", "aten.div.Tensor", "aten.mul.Scalar", "aten.div.Scalar"},
+                                      view.target);
+  if (isPower)
+    return left == 0 && right > 0 ? std::optional(0.0) : std::nullopt;
+  if (isScaling && !view.get("rounding_mode"))
+    return right > 0 && (left == 0 || std::isinf(left)) ? std::optional(left) : std::nullopt;
+  bool isSum =
+      llvm::is_contained({"aten.add.Tensor", "aten.add.Scalar"}, view.target) && view.getFloat("alpha", 1) == 1;
+  return isSum && (right == 0 || std::isinf(left)) ? std::optional(left) : std::nullopt;
 }
 
 /// What a comparison with a number makes of one.
@@ -269,8 +376,10 @@ std::optional<SparseGates> SparseGatesReader::readFunction(plan::CallOp call, co
     return std::nullopt;
   Type type = elementOf(call.getResult(0));
   auto image = [&](double argument) {
-    std::optional<double> compared = compare(view, argument);
-    return compared ? compared : apply(view.target, argument, type);
+    std::optional<double> made = compare(view, argument);
+    if (!made)
+      made = combine(view, argument);
+    return made ? made : apply(view.target, argument, type);
   };
   // Most calls are other operators, whose operands need not be read.
   if (!image(0) && !image(lowest))

@@ -38,18 +38,29 @@ public:
   /// the tensor; they change nothing else, and may remain unread.
   std::optional<SparseGates> read(mlir::Value tensor);
 
+  /// What a tensor [*tokens, experts] has at the indices [*tokens, slots], or one that broadcasts to it along the
+  /// experts; or null. The same tensor each time.
+  mlir::Value atChosen(mlir::Value tensor, mlir::Value indices, plan::CallOp place);
+
+  /// The numbers of one expert for each token with a dim for the slot. The same tensor each time.
+  mlir::Value withSlot(mlir::Value ids);
+
 private:
   std::optional<SparseGates> compute(mlir::Value tensor);
   std::optional<SparseGates> readScatter(plan::CallOp call, const CallView &view);
   std::optional<SparseGates> readOneHot(plan::CallOp call, const CallView &view);
   std::optional<SparseGates> readSelection(plan::CallOp call, const CallView &view);
   std::optional<SparseGates> readProduct(plan::CallOp call, const CallView &view);
+  std::optional<SparseGates> readSum(plan::CallOp call, const CallView &view);
+  std::optional<SparseGates> readComparison(plan::CallOp call, const CallView &view);
   std::optional<SparseGates> readSoftmax(plan::CallOp call, const CallView &view);
   std::optional<SparseGates> readFunction(plan::CallOp call, const CallView &view);
-  mlir::Value atChosen(mlir::Value tensor, mlir::Value indices, plan::CallOp place);
+  std::optional<SparseGates> readOneHotOfOne(plan::CallOp call, const CallView &view);
   bool differ(mlir::Value indices, int64_t experts);
 
   llvm::DenseMap<mlir::Value, std::optional<SparseGates>> known;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> gathered;
+  llvm::DenseMap<mlir::Value, mlir::Value> slotted;
 };
 
 } // namespace meshplan

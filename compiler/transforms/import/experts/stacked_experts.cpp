@@ -23,6 +23,7 @@
 #include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/experts/expert_gates.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
+#include "compiler/transforms/import/movement_chain.h"
 #include "dialect/plan/call_builder.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -346,30 +347,21 @@ Value StackedExpertsReader::readTokens(Value value, Place place) {
 
 /// Gates that are moved from [*token dims, experts].
 bool StackedExpertsReader::readGates(plan::CallOp reader, Value value, Place place) {
-  std::optional<MovedRead> at = MovedRead{value, leadIndices(value, place)};
   if (leadOf(value, place) == 0)
     return false;
-  at->indices.push_back(builder.integer(0));
-  for (; at && !llvm::is_contained(at->indices, nullptr); at = readThroughMovement(builder, at->operand, at->indices)) {
-    ArrayRef<int64_t> shape = shapeOf(at->operand);
-    if (shape.size() < 2 || shape.back() != experts || at->indices.back() != expert ||
-        typeOf(at->operand).getNumElements() != experts * tokens ||
-        ArrayRef(at->indices).drop_back() != ArrayRef(digitsOf(builder, token, tokens, shape.drop_back())))
-      continue;
-    std::optional<ExpertGate> all = readExpertGates(gates, at->operand);
-    std::optional<ChosenExperts> chosen = all ? findChosenExperts(functions, all->indices) : std::nullopt;
-    if (!chosen || chosen->experts != experts || chosen->tokens != tokens ||
-        (region.chosen.indices && region.chosen.indices != chosen->indices))
-      continue;
-    region.chosen = *chosen;
-    if (isDispatched(value, reader))
-      return true;
-    Value pairs = findPairValues(functions, all->values, *chosen);
-    region.steps.push_back({RoutedStep::dispatchGates, reader, value, pairs ? pairs : all->values, {}});
-    define(value, {{}, leadOf(value, place), -1});
+  std::optional<ExpertGate> all =
+      readMovedGates(gates, value, leadIndices(value, place), {expert, token, experts, tokens});
+  std::optional<ChosenExperts> chosen = all ? findChosenExperts(functions, all->indices) : std::nullopt;
+  if (!chosen || chosen->experts != experts || chosen->tokens != tokens ||
+      (region.chosen.indices && region.chosen.indices != chosen->indices))
+    return false;
+  region.chosen = *chosen;
+  if (isDispatched(value, reader))
     return true;
-  }
-  return false;
+  Value pairs = findPairValues(functions, all->values, *chosen);
+  region.steps.push_back({RoutedStep::dispatchGates, reader, value, pairs ? pairs : all->values, {}});
+  define(value, {{}, leadOf(value, place), -1});
+  return true;
 }
 
 /// True if no other call reads rows, but for calls that are not read themselves.
@@ -416,7 +408,36 @@ std::optional<RoutedRegion> meshplan::readStackedExperts(SparseGatesReader &gate
   return StackedExpertsReader(gates, sum).read();
 }
 
-plan::CallOp meshplan::spellOutExpertSum(SparseGatesReader &gates, plan::CallOp einsum) {
+/// gates [*tokens, 1, experts] x rows [*tokens, experts, features] as a sum of products.
+static SpelledOutSum spellOutProduct(SparseGatesReader &gates, plan::CallOp product) {
+  CallView view = CallView::of(product);
+  Value left = tensorArgument(product, view, "self");
+  Value right = tensorArgument(product, view, view.get("mat2") ? "mat2" : "other");
+  plan::CallOp wide = callOf(left);
+  int64_t rank = left ? rankOf(left) : 0;
+  if (rank < 3 || !right || rankOf(right) != rank || shapeOf(left)[rank - 2] != 1 ||
+      shapeOf(right).drop_back(2) != shapeOf(left).drop_back(2) || shapeOf(right)[rank - 2] != shapeOf(left).back() ||
+      !wide || !keepsOrder(wide) || !readExpertGates(gates, wide.getOperand(0)))
+    return {};
+  Type type = elementOf(product.getResult(0));
+  SmallVector<int64_t> column(shapeOf(right).drop_back()), summed(shapeOf(right).drop_back(2));
+  column.push_back(1);
+  summed.push_back(shapeOf(right).back());
+  Value weighted = CallBuilder("aten.mul.Tensor", product)
+                       .tensor("self", right)
+                       .tensor("other", reshaped(left, column, product))
+                       .build(shapeOf(right), type);
+  Value sum = CallBuilder("aten.sum.dim_IntList", product)
+                  .tensor("self", weighted)
+                  .integers("dim", {rank - 2})
+                  .flag("keepdim", false)
+                  .build(summed, type);
+  return {sum.getDefiningOp<plan::CallOp>(), reshaped(sum, shapeOf(product.getResult(0)), product)};
+}
+
+SpelledOutSum meshplan::spellOutExpertSum(SparseGatesReader &gates, plan::CallOp einsum) {
+  if (einsum.getTarget() != "aten.einsum.default")
+    return spellOutProduct(gates, einsum);
   std::optional<PairEinsum> pair = pairEinsumOf(einsum);
   if (!pair)
     return {};
@@ -453,5 +474,5 @@ plan::CallOp meshplan::spellOutExpertSum(SparseGatesReader &gates, plan::CallOp 
                     .integers("dim", {isFirst ? 0 : static_cast<int64_t>(left.size()) - 1})
                     .flag("keepdim", false)
                     .build(shapeOf(einsum.getResult(0)), type);
-  return total.getDefiningOp<plan::CallOp>();
+  return {total.getDefiningOp<plan::CallOp>(), total};
 }

@@ -12,9 +12,15 @@ namespace meshplan {
 /// for tokens that have not chosen the expert; nullopt if it does not. Changes nothing.
 std::optional<RoutedRegion> readStackedExperts(SparseGatesReader &gates, plan::CallOp sum);
 
-/// An einsum `te,ted->td` or `te,etd->td`, of gates and what experts make, as a sum of products before it, which
-/// nothing reads yet. Null for anything else.
-plan::CallOp spellOutExpertSum(SparseGatesReader &gates, plan::CallOp einsum);
+/// A product that sums over experts, written as two calls.
+struct SpelledOutSum {
+  plan::CallOp sum;
+  mlir::Value result; ///< in the shape of the product's result
+};
+
+/// An einsum `te,ted->td` or `te,etd->td`, or a matrix product of the same meaning, of gates and what experts make, as
+/// a sum of products before it, which nothing reads yet. Null for anything else.
+SpelledOutSum spellOutExpertSum(SparseGatesReader &gates, plan::CallOp product);
 
 } // namespace meshplan
 

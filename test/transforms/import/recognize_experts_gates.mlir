@@ -321,3 +321,36 @@ func.func @softmax_over_experts(
       : (tensor<2x3x4xf32>, tensor<2x3x4x8xf32>) -> tensor<2x3x8xf32>
   return %out : tensor<2x3x8xf32>
 }
+
+// -----
+
+// Results of all experts, of which those of chosen ones are taken. Something is always said.
+
+// CHECK-LABEL: func.func @taken_results
+// CHECK-NOT: meshplan.route
+func.func @taken_results(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<2x3x4xf32>,
+    %up: tensor<4x8x6xf32>,
+    %down: tensor<4x6x8xf32>,
+    %bias: tensor<4x8xf32>) -> tensor<2x3x8xf32> {
+  %top:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x3x4xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  // expected-remark@+2 {{'aten.topk.default' in 'mlp.gate' chooses some of them, but what 'aten.einsum.default' in 'mlp' makes is weighed and summed in a form that is not known}}
+  // expected-note@+1 {{help: add what each expert makes times a gate}}
+  %h = plan.call "aten.einsum.default"(%x, %up)
+      {equation = "bsd,edf->bsef", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<4x8x6xf32>) -> tensor<2x3x4x6xf32>
+  %y = plan.call "aten.einsum.default"(%h, %down)
+      {equation = "bsef,efd->bsed", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x4x6xf32>, tensor<4x6x8xf32>) -> tensor<2x3x4x8xf32>
+  %i = plan.call "aten.unsqueeze.default"(%top#1) {self = #base.operand<0>, dim = -1 : i64} in "mlp"
+      : (tensor<2x3x2xi64>) -> tensor<2x3x2x1xi64>
+  %j = plan.call "aten.expand.default"(%i) {self = #base.operand<0>, size = [2, 3, 2, 8]} in "mlp"
+      : (tensor<2x3x2x1xi64>) -> tensor<2x3x2x8xi64>
+  %g = plan.call "aten.gather.default"(%y, %j) {self = #base.operand<0>, dim = 2 : i64, index = #base.operand<1>} in "mlp"
+      : (tensor<2x3x4x8xf32>, tensor<2x3x2x8xi64>) -> tensor<2x3x2x8xf32>
+  %out = plan.call "aten.sum.dim_IntList"(%g) {self = #base.operand<0>, dim = [2]} in "mlp"
+      : (tensor<2x3x2x8xf32>) -> tensor<2x3x8xf32>
+  return %out : tensor<2x3x8xf32>
+}

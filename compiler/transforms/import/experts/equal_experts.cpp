@@ -483,8 +483,8 @@ std::optional<RoutedRegion> EqualExpertsReader::read() {
   }
   Value values = first.read.values, pairs = findPairValues(functions, values, region.chosen);
   if (stackedResults) {
-    // From here on, the experts are a dim of the program after those of the tokens.
-    ++lead;
+    // From here on, the experts are a dim of the program beside those of the tokens.
+    lead = rankOf(stackedResults) - 1;
     region.steps.push_back({RoutedStep::same, first.product, stackedResults, first.result, {}});
     region.rows[stackedResults] = plainRows();
   }

@@ -1,8 +1,9 @@
 //===- expert_gates.cpp - gates of experts that see all tokens ------------===//
 //
-// Models write the gate of expert e in two ways, from the indices and the values of a topk, both [*tokens, slots]:
+// Models write the gate of expert e in three ways, from the indices and the values of a topk, both [*tokens, slots]:
 //
 //   sum(values * (indices == e), -1)                  a mask for each expert; also with where
+//   any(indices == e, -1) * scores[.., e]         a mask for each expert times a score
 //   the gates of all experts [.., e], which are 0 but at the indices (sparse_gates.h)
 
 #include "compiler/transforms/import/experts/expert_gates.h"
@@ -66,13 +67,57 @@ std::optional<ExpertGate> meshplan::readExpertGates(SparseGatesReader &reader, V
   return readAllGates(reader, isColumn ? call.getOperand(0) : gates);
 }
 
-std::optional<ExpertGate> meshplan::readExpertGate(SparseGatesReader &reader, Value gate) {
+/// The value without dims of size 1 that have been added for its features.
+static Value withoutFeatures(Value gate) {
   auto call = gate.getDefiningOp<plan::CallOp>();
-  // Dims of size 1 for the features.
   while (call && keepsOrder(call) && rankOf(call.getOperand(0)) + 1 == rankOf(gate) && shapeOf(gate).back() == 1) {
     gate = call.getOperand(0);
     call = gate.getDefiningOp<plan::CallOp>();
   }
+  return gate;
+}
+
+/// Whether a token has chosen one expert: any(indices == e) over the slots, or ids == e without slots. The gate has no
+/// values yet.
+static std::optional<ExpertGate> readAnyMask(SparseGatesReader &reader, Value mask) {
+  mask = beforeConversions(withoutFeatures(beforeConversions(mask)));
+  if (plan::CallOp any = callOf(mask, "aten.any.dim")) {
+    Value self = any.getOperand(0);
+    std::optional<ExpertGate> read = isAlong(any, rankOf(self) - 1) ? readMask(self) : std::nullopt;
+    return read && shapeOf(read->indices) == shapeOf(self) ? read : std::nullopt;
+  }
+  std::optional<ExpertGate> read = readMask(mask);
+  if (!read || !callOf(read->indices) || shapeOf(read->indices) != shapeOf(mask))
+    return std::nullopt;
+  read->indices = reader.withSlot(read->indices);
+  return read;
+}
+
+/// A mask of one expert times a number for each token, which may be that of the expert among those of all.
+static std::optional<ExpertGate> readMaskedNumber(SparseGatesReader &reader, plan::CallOp product) {
+  for (unsigned side : {0, 1}) {
+    std::optional<ExpertGate> gate = readAnyMask(reader, product.getOperand(side));
+    Value number = withoutFeatures(product.getOperand(1 - side));
+    if (!gate || !isa<FloatType>(elementOf(number)) || !isExactIn(elementOf(number), elementOf(product.getResult(0))))
+      continue;
+    int64_t dim = rankOf(gate->indices) - 1;
+    std::optional<Pick> pick = pickOf(reader.functions.builder, number, dim);
+    if (pick && pick->index == gate->expert)
+      gate->values = reader.atChosen(pick->tensor, gate->indices, product);
+    else if (callOf(number) && shapeOf(gate->indices).back() == 1 &&
+             shapeOf(number) == shapeOf(gate->indices).drop_back())
+      gate->values = reader.withSlot(number);
+    if (gate->values && shapeOf(gate->values) == shapeOf(gate->indices))
+      return gate;
+  }
+  return std::nullopt;
+}
+
+std::optional<ExpertGate> meshplan::readExpertGate(SparseGatesReader &reader, Value gate) {
+  gate = withoutFeatures(gate);
+  auto call = gate.getDefiningOp<plan::CallOp>();
+  if (call && call.getTarget() == "aten.mul.Tensor" && call.getNumOperands() == 2)
+    return readMaskedNumber(reader, call);
   int64_t rank = call && call.getNumOperands() == 1 ? rankOf(call.getOperand(0)) : 0;
   if (std::optional<Pick> pick = rank > 0 ? pickOf(reader.functions.builder, gate, rank - 1) : std::nullopt) {
     std::optional<ExpertGate> all = readAllGates(reader, pick->tensor);

@@ -15,6 +15,7 @@
 #include "compiler/transforms/import/experts/routed_calls.h"
 #include "compiler/transforms/import/experts/routed_region.h"
 #include "compiler/transforms/import/experts/stacked_experts.h"
+#include "compiler/transforms/import/experts/unknown_experts.h"
 #include "compiler/transforms/import/passes.h"
 #include "compiler/transforms/import/rows/unmerge_rows.h"
 #include "llvm/ADT/StringSet.h"
@@ -142,6 +143,16 @@ private:
                 "values)'; a "
                 "threshold also chooses experts with equal scores");
     }
+    for (UnknownExperts unknown : findUnknownExperts(block))
+      if (llvm::none_of(explained.keys(),
+                        [&](StringRef module) { return module == unknown.module || isInside(module, unknown.module); }))
+        explain(
+            unknown.product, unknown.module,
+            operatorText(unknown.choice.getTarget(), unknown.choice.getModule()) + " chooses some of them, but what " +
+                operatorText(unknown.product.getTarget(), unknown.product.getModule()) +
+                " makes is weighed and summed in a form that is not known",
+            "help: add what each expert makes times a gate that is 0 for tokens that have not chosen it, or compute "
+            "the tokens of 'torch.where(indices == e)' alone");
     eraseUnread(block);
   }
 };

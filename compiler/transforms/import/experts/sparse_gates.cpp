@@ -67,6 +67,7 @@ std::optional<SparseGates> SparseGatesReader::compute(Value tensor) {
           .Cases({"aten.scatter.src", "aten.scatter.value", "aten.scatter_add.default"},
                  &SparseGatesReader::readScatter)
           .Case("aten.any.dim", &SparseGatesReader::readComparison)
+          .Case("aten.one_hot.default", &SparseGatesReader::readOneHotOfOne)
           .Case("aten.sum.dim_IntList", &SparseGatesReader::readOneHot)
           .Cases({"aten.where.self", "aten.where.ScalarOther", "aten.where.ScalarSelf", "aten.masked_fill.Scalar",
                   "aten.masked_fill.Tensor"},

@@ -1,0 +1,102 @@
+//===- unknown_experts.cpp - experts that are not recognized --------------===//
+
+#include "compiler/transforms/import/experts/unknown_experts.h"
+#include "compiler/support/layer_names.h"
+#include "compiler/transforms/import/experts/call_patterns.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace meshplan;
+
+namespace {
+
+/// Products with weights of experts.
+struct Products {
+  plan::CallOp first;
+  llvm::StringSet<> members; ///< of a list of modules
+  int64_t matrices = 0;      ///< of one weight
+};
+
+} // namespace
+
+static bool chooses(StringRef target) {
+  return llvm::is_contained({"aten.topk.default", "aten.sort.default", "aten.sort.stable", "aten.argsort.default",
+                             "aten.argsort.stable", "aten.max.dim", "aten.argmax.default"},
+                            target);
+}
+
+static bool multiplies(StringRef target) {
+  return llvm::is_contained({"aten.linear.default", "aten.mm.default", "aten.addmm.default", "aten.matmul.default",
+                             "aten.bmm.default", "aten.baddbmm.default", "aten.einsum.default"},
+                            target);
+}
+
+/// The lists of modules and the numbers in them: "mlp.experts" and "3", "mlp.experts.3.net" and "0" of
+/// "mlp.experts.3.net.0".
+static SmallVector<std::pair<StringRef, StringRef>> membersOf(StringRef module) {
+  SmallVector<std::pair<StringRef, StringRef>> members;
+  for (StringRef rest = module; rest.contains('.'); rest = rest.rsplit('.').first) {
+    auto [list, number] = rest.rsplit('.');
+    if (!number.empty() && llvm::all_of(number, llvm::isDigit))
+      members.push_back({list, number});
+  }
+  return members;
+}
+
+/// The first dim of an operand that is a parameter of matrices, or a view or conversion of one; 0 if there is none.
+static int64_t matricesOf(plan::CallOp call) {
+  for (Value operand : call.getOperands()) {
+    Value source = beforeViews(beforeConversions(operand));
+    if (isa<BlockArgument>(source) && rankOf(source) == 3 && rankOf(operand) == 3)
+      return shapeOf(source).front();
+  }
+  return 0;
+}
+
+SmallVector<UnknownExperts> meshplan::findUnknownExperts(Block &block) {
+  // Products by list, or by the module that has the stacked weights.
+  llvm::MapVector<StringRef, Products> lists, stacks;
+  for (auto call : block.getOps<plan::CallOp>()) {
+    StringRef module = call.getModule().value_or("");
+    if (!multiplies(call.getTarget()))
+      continue;
+    if (int64_t matrices = matricesOf(call)) {
+      Products &products = stacks[module];
+      products.first = products.first ? products.first : call;
+      products.matrices = matrices;
+      continue;
+    }
+    for (auto [list, number] : membersOf(module)) {
+      Products &products = lists[list];
+      products.first = products.first ? products.first : call;
+      products.members.insert(number);
+    }
+  }
+  SmallVector<UnknownExperts> found;
+  llvm::StringSet<> seen;
+  for (auto choice : block.getOps<plan::CallOp>()) {
+    if (!chooses(choice.getTarget()) || choice.getNumOperands() != 1)
+      continue;
+    // A router is a module beside the experts, or a part of the module that has them.
+    StringRef own = choice.getModule().value_or(""), parent = own.contains('.') ? own.rsplit('.').first : own;
+    int64_t experts = rankOf(choice.getOperand(0)) > 0 ? shapeOf(choice.getOperand(0)).back() : 0;
+    auto isBeside = [&](StringRef module) {
+      // The root has everything in it, of which its own parts are beside its router.
+      return own.empty() ? !module.contains('.')
+                         : module == own || isInside(module, own) || (parent != own && isInside(module, parent));
+    };
+    auto report = [&](StringRef module, const Products &products, int64_t count) {
+      // Of the module that has the router, weights are beside it; as a list, it is one of layers.
+      bool isOwner = products.matrices > 0 && module == parent;
+      if (experts > 1 && count == experts && (isOwner || isBeside(module)) && seen.insert(own).second)
+        found.push_back({products.first, choice, (module == own || isInside(module, own) ? own : parent).str()});
+    };
+    for (const auto &[module, products] : lists)
+      report(module, products, products.members.size());
+    for (const auto &[module, products] : stacks)
+      report(module, products, products.matrices);
+  }
+  return found;
+}

@@ -1,0 +1,24 @@
+//===- unknown_experts.h - experts that are not recognized ------*- C++ -*-===//
+
+#ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_UNKNOWN_EXPERTS_H
+#define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_UNKNOWN_EXPERTS_H
+
+#include "dialect/plan/plan.h"
+#include <string>
+
+namespace meshplan {
+
+/// A product with a weight of experts beside a choice of as many.
+struct UnknownExperts {
+  plan::CallOp product, choice;
+  std::string module; ///< that has both
+};
+
+/// What looks like a mixture in a block whose mixtures have been replaced: a sort or maximum of n scores for each
+/// token, and, in the same module, products with a weight of n matrices, or with weights of n modules of a list. One
+/// for each module.
+llvm::SmallVector<UnknownExperts> findUnknownExperts(mlir::Block &block);
+
+} // namespace meshplan
+
+#endif // MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_UNKNOWN_EXPERTS_H

@@ -354,3 +354,47 @@ func.func @taken_results(
       : (tensor<2x3x2x8xf32>) -> tensor<2x3x8xf32>
   return %out : tensor<2x3x8xf32>
 }
+
+// -----
+
+// Experts that come before the router are computed after it.
+
+// CHECK-LABEL: func.func @late_router
+// CHECK: aten.topk
+// CHECK: meshplan.route
+// CHECK: meshplan.dispatch"
+// CHECK: meshplan.grouped_linear
+// CHECK: meshplan.combine
+func.func @late_router(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<2x3x4xf32>,
+    %up: tensor<4x8x6xf32>,
+    %down: tensor<4x6x8xf32>,
+    %bias: tensor<4x8xf32>) -> tensor<2x3x8xf32> {
+  %h = plan.call "aten.einsum.default"(%x, %up)
+      {equation = "bsd,edf->bsef", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<4x8x6xf32>) -> tensor<2x3x4x6xf32>
+  %a = plan.call "aten.relu.default"(%h)
+      {self = #base.operand<0>} in "mlp"
+      : (tensor<2x3x4x6xf32>) -> tensor<2x3x4x6xf32>
+  %y = plan.call "aten.einsum.default"(%a, %down)
+      {equation = "bsef,efd->bsed", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x4x6xf32>, tensor<4x6x8xf32>) -> tensor<2x3x4x8xf32>
+  %z = plan.call "aten.add.Tensor"(%y, %bias)
+      {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x4x8xf32>, tensor<4x8xf32>) -> tensor<2x3x4x8xf32>
+  %top:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x3x4xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %low = plan.call "aten.full.default"() {size = [2, 3, 4], fill_value = 0xFFF0000000000000 : f64, dtype = f32} in "mlp"
+      : () -> tensor<2x3x4xf32>
+  %s = plan.call "aten.scatter.src"(%low, %top#1, %top#0)
+      {self = #base.operand<0>, dim = -1 : i64, index = #base.operand<1>, src = #base.operand<2>} in "mlp"
+      : (tensor<2x3x4xf32>, tensor<2x3x2xi64>, tensor<2x3x2xf32>) -> tensor<2x3x4xf32>
+  %g = plan.call "aten.softmax.int"(%s)
+      {self = #base.operand<0>, dim = -1 : i64} in "mlp"
+      : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %out = plan.call "aten.einsum.default"(%g, %z)
+      {equation = "bse,bsed->bsd", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x4xf32>, tensor<2x3x4x8xf32>) -> tensor<2x3x8xf32>
+  return %out : tensor<2x3x8xf32>
+}

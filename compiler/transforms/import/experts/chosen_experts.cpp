@@ -43,7 +43,7 @@ static bool isCompleteProduct(ArrayRef<int64_t> shape, int64_t count) {
 }
 
 Value meshplan::findTokenTensor(IndexFunctions &functions, TokenRead goal) {
-  Value found;
+  Value found, single;
   std::optional<MovedRead> at = std::move(goal.read);
   for (; at && !llvm::is_contained(at->indices, nullptr);
        at = readThroughMovement(functions.builder, at->operand, at->indices)) {
@@ -51,17 +51,16 @@ Value meshplan::findTokenTensor(IndexFunctions &functions, TokenRead goal) {
     if (shape.size() <= goal.rest.size() || (found && shape.size() <= shapeOf(found).size()))
       continue;
     ArrayRef<int64_t> dims = shape.drop_back(goal.rest.size());
-    // A dim of size 1 after those of the tokens has been added for their slots.
-    if (dims.size() > 1 && dims.back() == 1)
-      continue;
     if (!isCompleteProduct(dims, goal.tokens) || shape.take_back(goal.rest.size()) != ArrayRef(goal.restShape))
       continue;
     Indices wanted = digitsOf(functions.builder, goal.token, goal.tokens, dims);
     llvm::append_range(wanted, goal.rest);
-    if (at->indices == wanted)
-      found = at->operand;
+    if (at->indices != wanted)
+      continue;
+    // A dim of size 1 after those of the tokens may have been added for their slots.
+    (dims.size() > 1 && dims.back() == 1 ? single : found) = at->operand;
   }
-  return found;
+  return found ? found : single;
 }
 
 Value meshplan::findTokenSource(IndexFunctions &functions, const TokenRead &goal) {

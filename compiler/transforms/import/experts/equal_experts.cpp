@@ -35,7 +35,8 @@ using Family = SmallVector<Value, 8>;
 
 /// A result of an expert times its gate.
 struct GatedResult {
-  plan::CallOp product, dropout; ///< `dropout` of the product, or null
+  plan::CallOp product;
+  SmallVector<plan::CallOp, 2> after; ///< on the product alone, which make 0 of 0; in program order
   Value result, gate;
   ExpertGate read;
 };
@@ -94,12 +95,21 @@ bool EqualExpertsReader::refuse(plan::CallOp call, StringRef why) {
   return false;
 }
 
+/// True for a dropout, a conversion of floats, or a product with a number.
+static bool keepsZeros(plan::CallOp call) {
+  bool isScaling = llvm::is_contained({"aten.mul.Tensor", "aten.div.Tensor"}, call.getTarget()) &&
+                   !CallView::of(call).get("rounding_mode");
+  return call.getNumOperands() == 1 && call.getNumResults() == 1 && isa<FloatType>(elementOf(call.getResult(0))) &&
+         isa<FloatType>(elementOf(call.getOperand(0))) && (dropsElements(call) || convertsElements(call) || isScaling);
+}
+
 /// A result of an expert times a gate.
 bool EqualExpertsReader::readGated(Value value) {
   auto call = value.getDefiningOp<plan::CallOp>();
-  plan::CallOp dropout = call && dropsElements(call) && value.hasOneUse() ? call : plan::CallOp();
-  if (dropout) {
-    value = dropout.getOperand(0);
+  SmallVector<plan::CallOp, 2> after;
+  while (call && keepsZeros(call) && value.hasOneUse()) {
+    after.insert(after.begin(), call);
+    value = call.getOperand(0);
     call = value.getDefiningOp<plan::CallOp>();
   }
   if (!call || call.getTarget() != "aten.mul.Tensor" || call.getNumOperands() != 2 || !value.hasOneUse())
@@ -112,7 +122,7 @@ bool EqualExpertsReader::readGated(Value value) {
     std::optional<ExpertGate> read = readExpertGate(gates, gate);
     if (!read)
       continue;
-    gated.push_back({call, dropout, result, gate, *read});
+    gated.push_back({call, after, result, gate, *read});
     return true;
   }
   return false;
@@ -198,9 +208,12 @@ bool EqualExpertsReader::readStacked() {
   return false;
 }
 
-/// True if both are dropouts that drop as often, or both are null.
-static bool areAlike(plan::CallOp one, plan::CallOp other) {
-  return one && other ? one.getTarget() == other.getTarget() && one.getArgs() == other.getArgs() : !one && !other;
+/// True if the calls have the same operators and arguments.
+static bool areAlike(ArrayRef<plan::CallOp> left, ArrayRef<plan::CallOp> right) {
+  return llvm::equal(left, right, [](plan::CallOp one, plan::CallOp other) {
+    return one.getTarget() == other.getTarget() && one.getArgs() == other.getArgs() &&
+           one.getResultTypes() == other.getResultTypes();
+  });
 }
 
 /// True if there is one gate for each expert of one choice.
@@ -210,7 +223,7 @@ bool EqualExpertsReader::readChoice() {
   const ExpertGate &first = gated.front().read;
   for (const GatedResult &other : gated)
     if (other.read.indices != first.indices || other.read.values != first.values ||
-        other.result.getType() != gated.front().result.getType() || !areAlike(other.dropout, gated.front().dropout))
+        other.result.getType() != gated.front().result.getType() || !areAlike(other.after, gated.front().after))
       return false;
   llvm::sort(gated,
              [](const GatedResult &left, const GatedResult &right) { return left.read.expert < right.read.expert; });
@@ -471,8 +484,7 @@ std::optional<RoutedRegion> EqualExpertsReader::read() {
   for (const GatedResult &expert : gated) {
     results.push_back(expert.result);
     calls.insert(expert.product);
-    if (expert.dropout)
-      calls.insert(expert.dropout);
+    calls.insert(expert.after.begin(), expert.after.end());
   }
   GatedResult first = gated.front();
   // An expert that is the tokens themselves has no parameters to be stacked.
@@ -493,9 +505,9 @@ std::optional<RoutedRegion> EqualExpertsReader::read() {
   region.steps.push_back({RoutedStep::compute, first.product, {}, {}, {}});
   Value weighted = first.product.getResult(0);
   region.rows[weighted] = plainRows();
-  if (first.dropout) {
-    region.steps.push_back({RoutedStep::compute, first.dropout, {}, {}, {}});
-    weighted = first.dropout.getResult(0);
+  for (plan::CallOp call : first.after) {
+    region.steps.push_back({RoutedStep::compute, call, {}, {}, {}});
+    weighted = call.getResult(0);
     region.rows[weighted] = plainRows();
   }
   region.steps.push_back({RoutedStep::combine, sum, sum.getResult(0), weighted, base});

@@ -36,10 +36,19 @@ private:
   Value tokensOf(Value tensor, int64_t features, plan::CallOp place) const;
   SmallVector<int64_t> routedShape(ArrayRef<int64_t> features) const;
   SmallVector<int64_t> tokenShape(ArrayRef<int64_t> features) const;
+  /// A call is made before this one: the place of its step, but after the choice. Experts that compute all tokens may
+  /// be written before the router.
+  plan::CallOp anchorOf(plan::CallOp place) const {
+    return earliest && place->isBeforeInBlock(earliest) ? earliest : place;
+  }
+  CallBuilder make(StringRef target, plan::CallOp place) const {
+    return CallBuilder::at(target, place, OpBuilder(anchorOf(place)));
+  }
   int64_t tokenRank() const { return region.tokenDims.size(); }
   bool isRouted(Value value, int64_t features) const;
 
   const RoutedRegion &region;
+  plan::CallOp earliest; ///< the first one after the choice
   Value indices, table, counts;
   Value positions;                   ///< of the rows among those of all tokens and experts; null before they are needed
   llvm::DenseMap<Value, Value> made; ///< the routed tensor of each value; without a dim that is not a feature
@@ -67,15 +76,15 @@ bool RoutedCallBuilder::isRouted(Value value, int64_t features) const {
 
 /// A tensor whose tokens are divided into the token dims of the region, with one dim of `features` or slots.
 Value RoutedCallBuilder::tokensOf(Value tensor, int64_t features, plan::CallOp place) const {
-  return reshaped(tensor, tokenShape({features}), place);
+  return reshaped(tensor, tokenShape({features}), anchorOf(place));
 }
 
 void RoutedCallBuilder::route(plan::CallOp place) {
   indices = tokensOf(region.chosen.indices, region.chosen.slots, place);
   Type type = IntegerType::get(place.getContext(), 64);
-  indices = converted(indices, type, place);
+  indices = converted(indices, type, anchorOf(place));
   plan::CallOp call =
-      CallBuilder("meshplan.route", place)
+      make("meshplan.route", place)
           .tensor("indices", indices)
           .integer("first", 0)
           .integer("experts", region.chosen.experts)
@@ -86,8 +95,8 @@ void RoutedCallBuilder::route(plan::CallOp place) {
 
 Value RoutedCallBuilder::dispatch(const RoutedStep &step) {
   int64_t features = shapeOf(step.from).back();
-  Value tokens = converted(tokensOf(step.from, features, step.place), elementOf(step.made), step.place);
-  return CallBuilder("meshplan.dispatch", step.place)
+  Value tokens = converted(tokensOf(step.from, features, step.place), elementOf(step.made), anchorOf(step.place));
+  return make("meshplan.dispatch", step.place)
       .tensor("self", tokens)
       .tensor("table", table)
       .integer("slots", region.chosen.slots)
@@ -97,11 +106,11 @@ Value RoutedCallBuilder::dispatch(const RoutedStep &step) {
 Value RoutedCallBuilder::dispatchGates(const RoutedStep &step) {
   assert(shapeOf(step.from).back() == region.chosen.slots && "a gate for each slot");
   Type type = elementOf(step.from), wanted = elementOf(step.made);
-  Value gates = CallBuilder("meshplan.dispatch_gates", step.place)
+  Value gates = make("meshplan.dispatch_gates", step.place)
                     .tensor("gates", tokensOf(step.from, region.chosen.slots, step.place))
                     .tensor("table", table)
                     .build(routedShape({}), type);
-  return converted(gates, wanted, step.place);
+  return converted(gates, wanted, anchorOf(step.place));
 }
 
 /// The parameter of all experts, in the dtype of what the step makes. That of each expert is stacked before it is
@@ -111,12 +120,12 @@ Value RoutedCallBuilder::parameterOf(const RoutedStep &step) {
   if (!step.parts.empty()) {
     SmallVector<int64_t> shape(shapeOf(step.parts.front()));
     shape.insert(shape.begin(), step.parts.size());
-    all = CallBuilder("aten.stack.default", step.place)
+    all = make("aten.stack.default", step.place)
               .tensors("tensors", step.parts)
               .integer("dim", 0)
               .build(shape, elementOf(step.parts.front()));
   }
-  return converted(all, elementOf(step.made), step.place);
+  return converted(all, elementOf(step.made), anchorOf(step.place));
 }
 
 Value RoutedCallBuilder::product(const RoutedStep &step) {
@@ -124,7 +133,7 @@ Value RoutedCallBuilder::product(const RoutedStep &step) {
   ArrayRef<int64_t> weight = shapeOf(with);
   assert(isRouted(rows, 1) && weight.size() == 3 && weight[0] == region.chosen.experts &&
          weight[step.transposed ? 1 : 2] == shapeOf(rows).back() && "a matrix for each expert");
-  return CallBuilder("meshplan.grouped_linear", step.place)
+  return make("meshplan.grouped_linear", step.place)
       .tensor("rows", rows)
       .tensor("weight", with)
       .tensor("counts", counts)
@@ -133,10 +142,10 @@ Value RoutedCallBuilder::product(const RoutedStep &step) {
 }
 
 Value RoutedCallBuilder::bias(const RoutedStep &step) {
-  Value rows = converted(made.at(step.from), elementOf(step.made), step.place), with = parameterOf(step);
+  Value rows = converted(made.at(step.from), elementOf(step.made), anchorOf(step.place)), with = parameterOf(step);
   assert(isRouted(rows, 1) && shapeOf(with) == ArrayRef({region.chosen.experts, shapeOf(rows).back()}) &&
          "a bias for each expert");
-  return CallBuilder("meshplan.grouped_bias", step.place)
+  return make("meshplan.grouped_bias", step.place)
       .tensor("rows", rows)
       .tensor("bias", with)
       .tensor("counts", counts)
@@ -150,7 +159,7 @@ Value RoutedCallBuilder::withUnit(Value value, plan::CallOp place) {
     return tensor;
   SmallVector<int64_t> shape(shapeOf(tensor));
   shape.push_back(1);
-  return CallBuilder("aten.unsqueeze.default", place)
+  return make("aten.unsqueeze.default", place)
       .tensor("self", tensor)
       .integer("dim", -1)
       .build(shape, elementOf(tensor));
@@ -182,7 +191,7 @@ void RoutedCallBuilder::compute(plan::CallOp call) {
   SmallVector<Value> operands;
   for (Value operand : call.getOperands())
     operands.push_back(!made.contains(operand) ? operand : hasUnit ? made.at(operand) : withUnit(operand, call));
-  auto own = cast<plan::CallOp>(OpBuilder(call).clone(*call));
+  auto own = cast<plan::CallOp>(OpBuilder(anchorOf(call)).clone(*call));
   own->setOperands(operands);
   own.setArgsAttr(withDimsFromEnd(call));
   for (auto [old, result] : llvm::zip_equal(call.getResults(), own.getResults())) {
@@ -200,22 +209,22 @@ void RoutedCallBuilder::drop(plan::CallOp call) {
     auto place = cast<plan::CallOp>(table.getDefiningOp()->getNextNode());
     Type type = elementOf(indices);
     int64_t tokens = region.chosen.tokens;
-    Value first = CallBuilder("aten.arange.start_step", place)
+    Value first = make("aten.arange.start_step", place)
                       .integer("start", 0)
                       .integer("end", tokens * experts)
                       .integer("step", experts)
                       .build({tokens}, type);
-    Value ofPairs = CallBuilder("aten.add.Tensor", place)
+    Value ofPairs = make("aten.add.Tensor", place)
                         .tensor("self", indices)
                         .tensor("other", tokensOf(first, 1, place))
                         .build(shapeOf(indices), type);
-    positions = CallBuilder("meshplan.dispatch_gates", place)
+    positions = make("meshplan.dispatch_gates", place)
                     .tensor("gates", ofPairs)
                     .tensor("table", table)
                     .build(routedShape({}), type);
   }
   Value rows = made.at(call.getOperand(0));
-  made[call.getResult(0)] = CallBuilder("meshplan.dropout_rows", call)
+  made[call.getResult(0)] = make("meshplan.dropout_rows", call)
                                 .tensor("rows", rows)
                                 .tensor("positions", positions)
                                 .number("p", CallView::of(call).getFloat("p", 0))
@@ -226,9 +235,9 @@ Value RoutedCallBuilder::combine(const RoutedStep &step) {
   Value rows = made.at(step.from);
   Type element = elementOf(step.made);
   assert(isRouted(rows, 1) && "a vector for each row");
-  rows = converted(rows, element, step.place);
+  rows = converted(rows, element, anchorOf(step.place));
   SmallVector<int64_t> shape = tokenShape({shapeOf(rows).back()});
-  return CallBuilder("meshplan.combine", step.place)
+  return make("meshplan.combine", step.place)
       .tensor("rows", rows)
       .tensor("table", table)
       .integer("slots", region.chosen.slots)
@@ -239,7 +248,7 @@ Value RoutedCallBuilder::combine(const RoutedStep &step) {
 void RoutedCallBuilder::replaceSum(const RoutedStep &step, Value combined) {
   Value old = step.made;
   if (step.with) {
-    Value sum = CallBuilder("aten.add.Tensor", step.place)
+    Value sum = make("aten.add.Tensor", step.place)
                     .tensor("self", step.with)
                     .tensor("other", reshaped(combined, shapeOf(old), step.place))
                     .build(shapeOf(old), elementOf(old));
@@ -285,6 +294,9 @@ void RoutedCallBuilder::build(const RoutedStep &step) {
 }
 
 void RoutedCallBuilder::build() {
+  if (Operation *choice = region.chosen.indices.getDefiningOp())
+    for (Operation *next = choice->getNextNode(); next && !earliest; next = next->getNextNode())
+      earliest = dyn_cast<plan::CallOp>(next);
   plan::CallOp first = region.steps.front().place;
   for (const RoutedStep &step : region.steps)
     if (plan::CallOp place = step.place; place->isBeforeInBlock(first))

@@ -150,13 +150,27 @@ static bool areSuccessiveMaxima(ArrayRef<CapacitySlot> slots) {
 /// The experts of each token in one tensor, if those of a token differ.
 bool CapacityReader::choose() {
   SmallVector<Value> chosen = llvm::map_to_vector(slots, chosenIn);
-  Value numbers = stackOf(functions.builder, chosen, rankOf(chosen.front()));
+  // The numbers of all slots, of which the model may take some, in any order.
+  Value numbers;
+  SmallVector<int64_t> taken;
+  for (Value value : chosen) {
+    Value own = beforeViews(value);
+    std::optional<Pick> pick = pickOf(functions.builder, own, rankOf(own));
+    bool isNext = pick && (taken.empty() || pick->tensor == numbers) && !llvm::is_contained(taken, pick->index);
+    if (!isNext) {
+      taken.clear();
+      break;
+    }
+    numbers = pick->tensor;
+    taken.push_back(pick->index);
+  }
+  numbers = taken.empty() ? Value() : numbers;
   std::optional<ChosenExperts> proven = numbers ? findChosenExperts(functions, numbers) : std::nullopt;
   if (!(proven && proven->experts > 0) && !areSuccessiveMaxima(slots))
     return false;
   int64_t count = slots.size();
   region.chosen = {numbers, typeOf(chosen.front()).getNumElements(), count, shapeOf(slots.front().hot).back()};
-  if (numbers && shapeOf(numbers).back() == count)
+  if (numbers && shapeOf(numbers).back() == count && llvm::is_sorted(taken))
     return true;
   SmallVector<int64_t> shape(shapeOf(slots.front().mask).drop_back());
   for (Value &value : chosen)

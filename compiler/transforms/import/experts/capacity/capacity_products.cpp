@@ -21,7 +21,7 @@ static bool computesMasks(StringRef target) {
        "aten.le.Scalar",       "aten.gt.Scalar",         "aten.ge.Scalar",      "aten.lt.Tensor",
        "aten.einsum.default",  "aten.unsqueeze.default", "aten.view.default",   "aten.reshape.default",
        "aten.permute.default", "aten.transpose.int",     "aten.expand.default", "aten.select.int",
-       "aten.stack.default",   "aten.sum.dim_IntList",   "aten.where.self"},
+       "aten.stack.default",   "aten.sum.dim_IntList",   "aten.where.self",     "aten.clamp.default"},
       target);
 }
 

@@ -36,8 +36,8 @@ private:
   Value tokensOf(Value tensor, int64_t features, plan::CallOp place) const;
   SmallVector<int64_t> routedShape(ArrayRef<int64_t> features) const;
   SmallVector<int64_t> tokenShape(ArrayRef<int64_t> features) const;
-  /// A call is made before this one: the place of its step, but after the choice. Experts that compute all tokens may
-  /// be written before the router.
+  /// Before which a call for a step is made: the step's own call, but after the choice. Experts that compute all tokens
+  /// may be written before the router.
   plan::CallOp anchorOf(plan::CallOp place) const {
     return earliest && place->isBeforeInBlock(earliest) ? earliest : place;
   }

@@ -398,3 +398,95 @@ func.func @late_router(
       : (tensor<2x3x4xf32>, tensor<2x3x4x8xf32>) -> tensor<2x3x8xf32>
   return %out : tensor<2x3x8xf32>
 }
+
+// -----
+
+// Values keep the dims of the indices, whatever a view has made of the tokens.
+
+// CHECK-LABEL: func.func @softmax_of_view
+// CHECK: plan.call "aten.softmax.int"(%{{.*}}#0) {dim = -1 : i64{{.*}} -> tensor<2x1x3x2xf32>
+// CHECK: meshplan.combine
+func.func @softmax_of_view(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<2x3x4xf32>,
+    %up: tensor<4x8x6xf32>,
+    %down: tensor<4x6x8xf32>,
+    %bias: tensor<4x8xf32>) -> tensor<2x3x8xf32> {
+  %wide = plan.call "aten.view.default"(%scores) {self = #base.operand<0>, size = [2, 1, 3, 4]} in "mlp.gate"
+      : (tensor<2x3x4xf32>) -> tensor<2x1x3x4xf32>
+  %top:2 = plan.call "aten.topk.default"(%wide) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x1x3x4xf32>) -> (tensor<2x1x3x2xf32>, tensor<2x1x3x2xi64>)
+  %low = plan.call "aten.full.default"() {size = [2, 1, 3, 4], fill_value = 0xFFF0000000000000 : f64, dtype = f32} in "mlp"
+      : () -> tensor<2x1x3x4xf32>
+  %s = plan.call "aten.scatter.src"(%low, %top#1, %top#0)
+      {self = #base.operand<0>, dim = -1 : i64, index = #base.operand<1>, src = #base.operand<2>} in "mlp"
+      : (tensor<2x1x3x4xf32>, tensor<2x1x3x2xi64>, tensor<2x1x3x2xf32>) -> tensor<2x1x3x4xf32>
+  %t = plan.call "aten.view.default"(%s) {self = #base.operand<0>, size = [2, 3, 4]} in "mlp"
+      : (tensor<2x1x3x4xf32>) -> tensor<2x3x4xf32>
+  %g = plan.call "aten.softmax.int"(%t) {self = #base.operand<0>, dim = 2 : i64} in "mlp"
+      : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %h = plan.call "aten.einsum.default"(%x, %up)
+      {equation = "bsd,edf->bsef", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<4x8x6xf32>) -> tensor<2x3x4x6xf32>
+  %a = plan.call "aten.relu.default"(%h)
+      {self = #base.operand<0>} in "mlp"
+      : (tensor<2x3x4x6xf32>) -> tensor<2x3x4x6xf32>
+  %y = plan.call "aten.einsum.default"(%a, %down)
+      {equation = "bsef,efd->bsed", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x4x6xf32>, tensor<4x6x8xf32>) -> tensor<2x3x4x8xf32>
+  %z = plan.call "aten.add.Tensor"(%y, %bias)
+      {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x4x8xf32>, tensor<4x8xf32>) -> tensor<2x3x4x8xf32>
+  %out = plan.call "aten.einsum.default"(%g, %z)
+      {equation = "bse,bsed->bsd", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x4xf32>, tensor<2x3x4x8xf32>) -> tensor<2x3x8xf32>
+  return %out : tensor<2x3x8xf32>
+}
+
+// -----
+
+// A sum of a tensor with itself has one operand, and is not one with a number.
+
+// CHECK-LABEL: func.func @sum_with_itself
+// CHECK-NOT: meshplan.route
+func.func @sum_with_itself(
+    %x: tensor<2x3x8xf32>,
+    %scores: tensor<2x3x4xf32>,
+    %up: tensor<4x8x6xf32>,
+    %down: tensor<4x6x8xf32>,
+    %bias: tensor<4x8xf32>) -> tensor<2x3x8xf32> {
+  %top:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
+      : (tensor<2x3x4xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %ones = plan.call "aten.full.default"() {size = [2, 3, 4], fill_value = 1.0 : f64, dtype = f32} in "mlp"
+      : () -> tensor<2x3x4xf32>
+  %drop = plan.call "aten.scatter.value"(%ones, %top#1)
+      {self = #base.operand<0>, dim = -1 : i64, index = #base.operand<1>, value = 0 : i64} in "mlp"
+      : (tensor<2x3x4xf32>, tensor<2x3x2xi64>) -> tensor<2x3x4xf32>
+  %two = plan.call "aten.add.Tensor"(%drop) {self = #base.operand<0>, other = #base.operand<0>} in "mlp"
+      : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %m = plan.call "aten.eq.Scalar"(%two) {self = #base.operand<0>, other = 1.0 : f64} in "mlp"
+      : (tensor<2x3x4xf32>) -> tensor<2x3x4xi1>
+  %s = plan.call "aten.masked_fill.Scalar"(%scores, %m)
+      {self = #base.operand<0>, mask = #base.operand<1>, value = 0xFFF0000000000000 : f64} in "mlp"
+      : (tensor<2x3x4xf32>, tensor<2x3x4xi1>) -> tensor<2x3x4xf32>
+  %g = plan.call "aten.softmax.int"(%s) {self = #base.operand<0>, dim = -1 : i64} in "mlp"
+      : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %h = plan.call "aten.einsum.default"(%x, %up)
+      {equation = "bsd,edf->bsef", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x8xf32>, tensor<4x8x6xf32>) -> tensor<2x3x4x6xf32>
+  %a = plan.call "aten.relu.default"(%h)
+      {self = #base.operand<0>} in "mlp"
+      : (tensor<2x3x4x6xf32>) -> tensor<2x3x4x6xf32>
+  %y = plan.call "aten.einsum.default"(%a, %down)
+      {equation = "bsef,efd->bsed", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x4x6xf32>, tensor<4x6x8xf32>) -> tensor<2x3x4x8xf32>
+  %z = plan.call "aten.add.Tensor"(%y, %bias)
+      {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<2x3x4x8xf32>, tensor<4x8xf32>) -> tensor<2x3x4x8xf32>
+  // expected-remark@+2 {{multiplies by gates that are not provably 0}}
+  // expected-note@+1 {{a threshold also chooses experts with equal scores}}
+  %out = plan.call "aten.einsum.default"(%g, %z)
+      {equation = "bse,bsed->bsd", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp"
+      : (tensor<2x3x4xf32>, tensor<2x3x4x8xf32>) -> tensor<2x3x8xf32>
+  return %out : tensor<2x3x8xf32>
+}

@@ -831,6 +831,8 @@ func.func @some_experts(
       : (tensor<2x3x2xf32>, tensor<2x3x2xi1>) -> tensor<2x3x2xf32>
   %4 = plan.call "aten.sum.dim_IntList"(%3) {self = #base.operand<0>, dim = [-1], keepdim = true} in "mlp"
       : (tensor<2x3x2xf32>) -> tensor<2x3x1xf32>
+  // expected-remark @below {{'aten.topk.default' in 'mlp.gate' chooses some of them, but what 'aten.linear.default' in 'mlp.experts.0.w' makes is weighed and summed in a form that is not known}}
+  // expected-note @below {{help: add what each expert makes times a gate}}
   %5 = plan.call "aten.linear.default"(%x, %w0)
       {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0.w"
       : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>

@@ -97,8 +97,9 @@ bool EqualExpertsReader::refuse(plan::CallOp call, StringRef why) {
 
 /// True for a dropout, a conversion of floats, or a product with a number.
 static bool keepsZeros(plan::CallOp call) {
-  bool isScaling = llvm::is_contained({"aten.mul.Tensor", "aten.div.Tensor"}, call.getTarget()) &&
-                   !CallView::of(call).get("rounding_mode");
+  CallView view = CallView::of(call);
+  bool isScaling = llvm::is_contained({"aten.mul.Tensor", "aten.div.Tensor"}, view.target) &&
+                   isa_and_present<FloatAttr, IntegerAttr>(view.get("other")) && !view.get("rounding_mode");
   return call.getNumOperands() == 1 && call.getNumResults() == 1 && isa<FloatType>(elementOf(call.getResult(0))) &&
          isa<FloatType>(elementOf(call.getOperand(0))) && (dropsElements(call) || convertsElements(call) || isScaling);
 }

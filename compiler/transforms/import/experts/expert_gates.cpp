@@ -118,6 +118,12 @@ std::optional<ExpertGate> meshplan::readExpertGate(SparseGatesReader &reader, Va
   auto call = gate.getDefiningOp<plan::CallOp>();
   if (call && call.getTarget() == "aten.mul.Tensor" && call.getNumOperands() == 2)
     return readMaskedNumber(reader, call);
+  // Values are converted once, to the type of the gate.
+  if (call && convertsElements(call) && isa<FloatType>(elementOf(gate)) &&
+      isa<FloatType>(elementOf(call.getOperand(0)))) {
+    std::optional<ExpertGate> same = readExpertGate(reader, call.getOperand(0));
+    return same && elementOf(same->values) == elementOf(call.getOperand(0)) ? same : std::nullopt;
+  }
   int64_t rank = call && call.getNumOperands() == 1 ? rankOf(call.getOperand(0)) : 0;
   if (std::optional<Pick> pick = rank > 0 ? pickOf(reader.functions.builder, gate, rank - 1) : std::nullopt) {
     std::optional<ExpertGate> all = readAllGates(reader, pick->tensor);

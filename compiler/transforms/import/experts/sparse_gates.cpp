@@ -316,7 +316,13 @@ std::optional<SparseGates> SparseGatesReader::readSoftmax(plan::CallOp call, con
       (sparse->fill != lowest && (sparse->fill > low || !isModerate(sparse->values, functions))) ||
       countedDim(view.getInt("dim", 0), rankOf(self)) != rankOf(self) - 1)
     return std::nullopt;
-  return SparseGates{sparse->indices, withOperands(call, {sparse->values}, sparse->indices), 0, 0};
+  Value values = withOperands(call, {sparse->values}, sparse->indices);
+  // A view may have divided the tokens into other dims than those of the indices.
+  auto own = cast<plan::CallOp>(values.getDefiningOp());
+  NamedAttrList args(own.getArgs());
+  args.set("dim", OpBuilder(own).getI64IntegerAttr(-1));
+  own.setArgsAttr(args.getDictionary(own.getContext()));
+  return SparseGates{sparse->indices, values, 0, 0};
 }
 
 /// What a function of one number makes of it; nullopt for one that is not known.
@@ -345,6 +351,12 @@ static std::optional<double> apply(StringRef target, double argument, Type resul
 
 /// What arithmetic with a positive number makes of one, without rounding: of 0 and of infinity.
 static std::optional<double> combine(const CallView &view, double left) {
+  bool isNumber = isa_and_present<FloatAttr, IntegerAttr>(view.get(view.get("exponent") ? "exponent" : "other"));
+  // A tensor with itself is one operand.
+  if (!isNumber && view.target == "aten.mul.Tensor")
+    return left == 0 || left == 1 ? std::optional(left) : std::nullopt;
+  if (!isNumber)
+    return std::nullopt;
   double right = view.getFloat(view.get("exponent") ? "exponent" : "other", 0);
   bool isPower = view.target == "aten.pow.Tensor_Scalar",
        isScaling = llvm::is_contained({"aten.mul.Tensor", "aten.div.Tensor", "aten.mul.Scalar", "aten.div.Scalar"},

@@ -90,7 +90,9 @@ SmallVector<UnknownExperts> meshplan::findUnknownExperts(Block &block) {
     auto report = [&](StringRef module, const Products &products, int64_t count) {
       // Of the module that has the router, weights are beside it; as a list, it is one of layers.
       bool isOwner = products.matrices > 0 && module == parent;
-      if (experts > 1 && count == experts && (isOwner || isBeside(module)) && seen.insert(own).second)
+      // One choice more may be that of no expert.
+      if (count > 1 && (count == experts || count + 1 == experts) && (isOwner || isBeside(module)) &&
+          seen.insert(own).second)
         found.push_back({products.first, choice, (module == own || isInside(module, own) ? own : parent).str()});
     };
     for (const auto &[module, products] : lists)

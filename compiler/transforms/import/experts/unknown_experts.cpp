@@ -45,14 +45,24 @@ static SmallVector<std::pair<StringRef, StringRef>> membersOf(StringRef module) 
   return members;
 }
 
-/// The first dim of an operand that is a parameter of matrices, or a view or conversion of one; 0 if there is none.
+/// The parameter of which a value is a view or conversion, or has copies of parts; or the value.
+static Value sourceOf(Value value) {
+  value = beforeViews(beforeConversions(value));
+  plan::CallOp copies = callOf(value);
+  bool isCopy = copies && llvm::is_contained({"aten.index.Tensor", "aten.index_select.default"}, copies.getTarget());
+  return isCopy ? beforeViews(beforeConversions(copies.getOperand(0))) : value;
+}
+
+/// The first dim of an operand that is made of a parameter of matrices; 0 if there is none, or if all operands have as
+/// many of them: their product is another weight.
 static int64_t matricesOf(plan::CallOp call) {
+  SmallVector<int64_t> counts;
   for (Value operand : call.getOperands()) {
-    Value source = beforeViews(beforeConversions(operand));
-    if (isa<BlockArgument>(source) && rankOf(source) == 3 && rankOf(operand) == 3)
-      return shapeOf(source).front();
+    Value source = sourceOf(operand);
+    bool isWeight = isa<BlockArgument>(source) && rankOf(source) == 3 && rankOf(operand) >= 3;
+    counts.push_back(isWeight ? shapeOf(source).front() : 0);
   }
-  return 0;
+  return llvm::all_equal(counts) ? 0 : counts.back() != 0 ? counts.back() : *llvm::max_element(counts);
 }
 
 SmallVector<UnknownExperts> meshplan::findUnknownExperts(Block &block) {

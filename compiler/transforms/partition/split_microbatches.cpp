@@ -244,8 +244,8 @@ void SweepMaker::leaveOrEnter() {
 /// An integer that depends on the position of a sample in the batch, as a function of the microbatch. If ranks divide
 /// the batch first, a microbatch of a rank comes after all samples of lower ranks and after the rank's earlier
 /// microbatches. If microbatches are contiguous in the batch, it comes after all earlier microbatches of all ranks and
-/// after the samples of lower ranks in this microbatch. Null if ranks divide both the batch and each microbatch: an
-/// IntExpr of the artifact cannot express this.
+/// after the samples of lower ranks in this microbatch. Null if ranks divide both the batch and each microbatch, or
+/// have parts of several sizes of a microbatch: an IntExpr of the artifact cannot express this.
 Attribute SweepMaker::placedInTime(CallOp call, Attribute argument) const {
   if (auto list = dyn_cast<ArrayAttr>(argument)) {
     auto items = llvm::map_to_vector(list, [&](Attribute item) { return placedInTime(call, item); });
@@ -255,12 +255,14 @@ Attribute SweepMaker::placedInTime(CallOp call, Attribute argument) const {
   if (!local || local.getOffsetScale() == 0)
     return argument;
   Value tensor = local.getOfResult() ? Value(call.getResult(local.getIndex())) : call.getOperand(local.getIndex());
-  ArrayRef<AxisRefAttr> axes = getSharding(tensor).getDims()[local.getDim()].getAxes();
+  DimShardingAttr dim = getSharding(tensor).getDims()[local.getDim()];
+  ArrayRef<AxisRefAttr> axes = dim.getAxes();
   auto *time = llvm::find_if(axes, isTime);
   if (time == axes.end())
     return argument;
   ArrayRef<AxisRefAttr> inRun = axes.drop_front(time - axes.begin() + 1);
-  if (!inRun.empty() && time != axes.begin())
+  bool isUneven = shapeOf(tensor)[local.getDim()] % (count * shardCount(inRun, mesh) * dim.getUnit()) != 0;
+  if (!inRun.empty() && (time != axes.begin() || isUneven))
     return {};
   int64_t scale = local.getOffsetScale();
   // An offset counts in microbatches of this rank. Ranks first: the offset in the shard of a microbatch, times `count`,

@@ -21,6 +21,7 @@
 #include "compiler/transforms/partition/sweeps.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
+#include "dialect/plan/call_builder.h"
 #include "dialect/plan/programs.h"
 #include "dialect/plan/reshard_steps.h"
 #include "dialect/plan/settings.h"
@@ -73,6 +74,7 @@ private:
   LogicalResult localize(Operation *op);
   Attribute placedInTime(CallOp call, Attribute argument) const;
   LogicalResult placeInTime(CallOp call) const;
+  CallOp countUneven(CallOp call);
   Value takeMicrobatch(Operation *op, Value whole, int64_t dim, RankedTensorType type);
   void takePart(SliceOp slice);
   void leaveOrEnter();
@@ -273,6 +275,41 @@ Attribute SweepMaker::placedInTime(CallOp call, Attribute argument) const {
                            scale * shardCount(inRun, mesh));
 }
 
+/// Makes numbers of samples of which ranks have parts of several sizes: those of the rank's part of microbatch 0, plus
+/// the size of a microbatch for each one before. Returns the sum, or null where an IntExpr can express them.
+CallOp SweepMaker::countUneven(CallOp call) {
+  auto start = dyn_cast_or_null<LocalIntAttr>(call.getArgs().get("start"));
+  if (call.getTarget() != "aten.arange.start_step" || !start || start.getOffsetScale() == 0)
+    return {};
+  Value numbers = call.getResult(0);
+  DimShardingAttr dim = getSharding(numbers).getDims().front();
+  ArrayRef<AxisRefAttr> axes = dim.getAxes();
+  int64_t extent = shapeOf(numbers).front();
+  if (axes.size() < 2 || !isTime(axes.front()) || !elementOf(numbers).isInteger(64) ||
+      extent % (count * shardCount(axes.drop_front(), mesh) * dim.getUnit()) == 0)
+    return {};
+  Value index = settingArgument(function, program_names::microbatch, 0, /*isPlaced=*/true, function.getLoc());
+  auto type = cast<RankedTensorType>(index.getType());
+  type = RankedTensorType::get(type.getShape(), elementOf(numbers), type.getEncoding());
+  OpBuilder here(call->getNextNode());
+  Value number = CallBuilder::at("aten.to.dtype", call, here)
+                     .tensor("self", index)
+                     .type("dtype", type.getElementType())
+                     .build(TypeRange(type))
+                     .getResult(0);
+  Value before = CallBuilder::at("aten.mul.Tensor", call, here)
+                     .tensor("self", number)
+                     .integer("other", extent / count * start.getOffsetScale())
+                     .build(TypeRange(type))
+                     .getResult(0);
+  CallOp sum = CallBuilder::at("aten.add.Tensor", call, here)
+                   .tensor("self", numbers)
+                   .tensor("other", before)
+                   .build(TypeRange(numbers.getType()));
+  numbers.replaceAllUsesExcept(sum.getResult(0), sum);
+  return sum;
+}
+
 LogicalResult SweepMaker::placeInTime(CallOp call) const {
   SmallVector<NamedAttribute> placed;
   for (NamedAttribute argument : call.getArgs()) {
@@ -374,9 +411,15 @@ LogicalResult SweepMaker::run(int64_t sweep, bool isStep) {
     if (::isInTime(&op))
       timed.push_back(&op);
   // Arguments before types: they refer to the axes of the operands, which localize removes.
+  SmallVector<Operation *> added;
   for (Operation *op : timed)
-    if (auto call = dyn_cast<CallOp>(op); call && failed(placeInTime(call)))
-      return failure();
+    if (auto call = dyn_cast<CallOp>(op)) {
+      if (CallOp sum = countUneven(call))
+        added.push_back(sum);
+      else if (failed(placeInTime(call)))
+        return failure();
+    }
+  llvm::append_range(timed, added);
   return success(llvm::all_of(timed, [&](Operation *op) { return succeeded(localize(op)); }));
 }
 

@@ -155,3 +155,23 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
   %n1 = plan.all_reduce %n [#plan.axis<"dp">] : !ranks -> !number
   return %n1 : !number
 }
+
+// -----
+
+// The ranks have 2, 1 and 1 elements of a microbatch of 4, so that their extents do not say how many come before it.
+!part = tensor<12xi64, #plan.sharding<[{"microbatch", "tp"}]>>
+!addend = tensor<i64, #plan.sharding<[], partial = sum {"tp", "microbatch"}>>
+!ranks = tensor<i64, #plan.sharding<[], partial = sum {"tp"}>>
+plan.mesh [#base.mesh_axis<"tp" = 3>, #base.mesh_axis<"microbatch" = 3>]
+
+// CHECK-LABEL: func.func @uneven
+// CHECK: %[[OWN:.*]] = plan.call "aten.arange.start_step"() {end = #base.local<0, result 0, dim 0, offset 1, extent 1>, start = #base.local<0, result 0, dim 0, offset 1>, step = 1 : i64} : () -> tensor<4xi64, #plan.sharding<[{"tp"}]>>
+// CHECK: %[[INDEX:.*]] = plan.call "aten.to.dtype"(%{{.*}}) {dtype = i64
+// CHECK: %[[BEFORE:.*]] = plan.call "aten.mul.Tensor"(%[[INDEX]]) {other = 4 : i64
+// CHECK: plan.call "aten.add.Tensor"(%[[OWN]], %[[BEFORE]]) {{.*}} -> tensor<4xi64, #plan.sharding<[{"tp"}]>>
+func.func @uneven() -> (!ranks {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
+  %0 = plan.call "aten.arange.start_step"() {start = #base.local<0, result 0, dim 0, offset 1>, end = #base.local<0, result 0, dim 0, offset 1, extent 1>, step = 1} : () -> !part
+  %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!part) -> !addend
+  %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
+  return %n1 : !ranks
+}

@@ -87,22 +87,6 @@ func.func @step() -> (!ranks {plan.name = "loss"}) attributes {plan.role = #base
 
 // -----
 
-// The ranks have 2, 1 and 1 elements of a microbatch.
-!part = tensor<12xf32, #plan.sharding<[{"microbatch", "tp"}]>>
-!addend = tensor<f32, #plan.sharding<[], partial = sum {"tp", "microbatch"}>>
-!ranks = tensor<f32, #plan.sharding<[], partial = sum {"tp"}>>
-plan.mesh [#base.mesh_axis<"tp" = 3>, #base.mesh_axis<"microbatch" = 3>]
-func.func @step() -> (!ranks {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
-  // expected-error@below {{operator 'aten.arange.start_step' counts samples, but its microbatches are split over ranks}}
-  // expected-note@below {{help: leave out 'microbatches 3', or gather before it the axes that split the samples of a rank further}}
-  %0 = plan.call "aten.arange.start_step"() {start = #base.local<1, result 0, dim 0, offset 2>, end = #base.local<1, result 0, dim 0, offset 2, extent 2>, step = 2} : () -> !part
-  %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!part) -> !addend
-  %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
-  return %n1 : !ranks
-}
-
-// -----
-
 // The error names the module of the reader, or says that an output needs the gathered samples.
 !batch = tensor<12xf32, #plan.sharding<[{}]>>
 !part = tensor<12xf32, #plan.sharding<[{"microbatch"}]>>

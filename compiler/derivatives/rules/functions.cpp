@@ -172,31 +172,23 @@ static void dropoutRule(Derivation &derivation) {
   derivation.give(0, derivation.gradient());
 }
 
-/// Drops the same elements of the gradient: their random numbers are recomputed from the seed, step and number.
-static void dropByNumberRule(Derivation &derivation) {
+/// Drops the same elements of the gradient: their random numbers are recomputed from the seed, step and number, and for
+/// rows from their positions.
+static void dropAgain(Derivation &derivation, StringRef input, ArrayRef<StringRef> others) {
   const CallView &view = derivation.getView();
-  Value input = derivation.operand("input");
-  derivation.give("input", derivation.make("meshplan.dropout")
-                               .tensor("input", derivation.gradient())
-                               .tensor("seed", derivation.operand("seed"))
-                               .tensor("step", derivation.operand("step"))
-                               .literal("p", view.get("p"))
-                               .literal("number", view.get("number"))
-                               .build(shapeOf(input), elementOf(input)));
+  Value dropped = derivation.operand(input);
+  CallBuilder call = derivation.make(view.target);
+  call.tensor(input, derivation.gradient());
+  for (StringRef other : others)
+    call.tensor(other, derivation.operand(other));
+  derivation.give(input, call.literal("p", view.get("p"))
+                             .literal("number", view.get("number"))
+                             .build(shapeOf(dropped), elementOf(dropped)));
 }
 
-static void dropRowsRule(Derivation &derivation) {
-  const CallView &view = derivation.getView();
-  Value rows = derivation.operand("rows");
-  derivation.give("rows", derivation.make("meshplan.dropout_rows")
-                              .tensor("rows", derivation.gradient())
-                              .tensor("positions", derivation.operand("positions"))
-                              .tensor("seed", derivation.operand("seed"))
-                              .tensor("step", derivation.operand("step"))
-                              .literal("p", view.get("p"))
-                              .literal("number", view.get("number"))
-                              .build(shapeOf(rows), elementOf(rows)));
-}
+static void dropByNumberRule(Derivation &derivation) { dropAgain(derivation, "input", {"seed", "step"}); }
+
+static void dropRowsRule(Derivation &derivation) { dropAgain(derivation, "rows", {"positions", "seed", "step"}); }
 
 void meshplan::addFunctionDerivatives(DerivativeTable &table) {
   table["aten.exp.default"] = slopeRule<resultItself>;

@@ -292,13 +292,14 @@ Settings SettingsDescriber::run() {
     addData(data);
   if (plan.init)
     addInit(*plan.init);
-  for (const BoundWeightName &each : plan.weightNames)
+  for (const BoundWeightName &each : plan.weightNames) {
     if (!each.range.hasLine()) // of a list of modules, whose files have what the modules have
       continue;
-    else if (each.parameter)
+    if (each.parameter)
       settings.all.push_back({"weight name", each.text, locationOf(each.range), parameterAt(*each.parameter)});
     else
       add("weight name of '" + each.tensor + "'", each.text, locationOf(each.range));
+  }
   for (const BoundOverlapClause &clause : plan.overlap)
     addOverlap(clause);
   if (plan.split)

@@ -114,7 +114,7 @@ LogicalResult meshplan::reportTwoStyles(StyleOp style, ShardingAttr sharding, St
 }
 
 /// Where a style of experts belongs; empty if nothing in the model routes tokens, or if it is where it belongs.
-static std::string placeOfExperts(StyleOp style, func::FuncOp function) {
+static std::string homeOfExperts(StyleOp style, func::FuncOp function) {
   StringRef module = style.getModule(), elsewhere = pathOfExperts(function), text = style.getText();
   std::map<std::string, int64_t> lists = listsOfExperts(function);
   auto around = [&](StringRef path) {
@@ -137,33 +137,31 @@ static std::string placeOfExperts(StyleOp style, func::FuncOp function) {
                                                         .str();
 }
 
-LogicalResult meshplan::reportNoExperts(StyleOp style, func::FuncOp function) {
-  InFlightDiagnostic diagnostic = style.emitError() << "'" << style.getModule()
-                                                    << "' routes nothing: no weight of it has a matrix for each expert "
-                                                       "that computes the tokens which chose the expert";
-  std::string place = placeOfExperts(style, function);
-  if (place.empty())
-    place = pathOfExperts(function).empty()
-                ? "no routing to experts was recognized in this model; use 'replicate', or "
-                  "'parameter { WEIGHT: split DIM over AXIS }' for the weights"
-                : "use 'replicate', or 'parameter { WEIGHT: split DIM over AXIS }' for the weights";
-  diagnostic.attachNote(style.getLoc()) << "help: " << place;
+/// Reports a style of experts at a module that has none. The help is where it belongs, or else what to write.
+static LogicalResult reportNoRouting(StyleOp style, func::FuncOp function, StringRef fault, StringRef withoutMixture,
+                                     StringRef here) {
+  InFlightDiagnostic diagnostic = style.emitError() << "'" << style.getModule() << "' " << fault;
+  std::string home = homeOfExperts(style, function);
+  if (home.empty() && pathOfExperts(function).empty())
+    home = ("no routing to experts was recognized in this model; use " + withoutMixture).str();
+  diagnostic.attachNote(style.getLoc()) << "help: " << (home.empty() ? here.str() : home);
   return diagnostic;
 }
 
+LogicalResult meshplan::reportNoExperts(StyleOp style, func::FuncOp function) {
+  constexpr StringLiteral whole = "'replicate', or 'parameter { WEIGHT: split DIM over AXIS }' for the weights";
+  return reportNoRouting(style, function,
+                         "routes nothing: no weight of it has a matrix for each expert that computes the tokens which "
+                         "chose the expert",
+                         whole, ("use " + whole).str());
+}
+
 LogicalResult meshplan::reportNoFeaturesInside(StyleOp style, func::FuncOp function) {
-  InFlightDiagnostic diagnostic = style.emitError()
-                                  << "'" << style.getModule()
-                                  << "' has no features inside experts: no product of rows of tokens with the weights "
-                                     "of their experts feeds another one";
-  std::string place = placeOfExperts(style, function);
-  if (place.empty())
-    place = pathOfExperts(function).empty()
-                ? "no routing to experts was recognized in this model; use 'colwise' for the modules that make "
-                  "features, and 'rowwise' for those that contract them"
-                : "write 'expert', which divides whole experts";
-  diagnostic.attachNote(style.getLoc()) << "help: " << place;
-  return diagnostic;
+  return reportNoRouting(style, function,
+                         "has no features inside experts: no product of rows of tokens with the weights of their "
+                         "experts feeds another one",
+                         "'colwise' for the modules that make features, and 'rowwise' for those that contract them",
+                         "write 'expert', which divides whole experts");
 }
 
 LogicalResult meshplan::reportNoSequenceDim(StyleOp style) {

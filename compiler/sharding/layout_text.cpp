@@ -3,6 +3,7 @@
 #include "compiler/sharding/layout_text.h"
 #include "compiler/support/parts_clause.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace meshplan::plan;
@@ -14,17 +15,16 @@ std::string meshplan::axisText(AxisRefAttr axis) {
   return text;
 }
 
-static void printAxes(llvm::raw_ostream &stream, llvm::ArrayRef<AxisRefAttr> axes) {
-  stream << " over " << (axes.size() > 1 ? "(" : "");
-  llvm::interleaveComma(axes, stream, [&](AxisRefAttr axis) { stream << meshplan::axisText(axis); });
-  stream << (axes.size() > 1 ? ")" : "");
+std::string meshplan::axesText(llvm::ArrayRef<AxisRefAttr> axes) {
+  std::string text = llvm::join(llvm::map_range(axes, axisText), ", ");
+  return axes.size() > 1 ? "(" + text + ")" : text;
 }
 
 static void printDim(llvm::raw_ostream &stream, int64_t extent, DimShardingAttr dim) {
   stream << extent;
   if (dim.getAxes().empty())
     return;
-  printAxes(stream, dim.getAxes());
+  stream << " over " << meshplan::axesText(dim.getAxes());
   meshplan::printElementGroups(stream, dim.getUnit(), dim.getParts(), dim.getRepeat());
 }
 
@@ -37,12 +37,10 @@ std::string meshplan::layoutText(mlir::RankedTensorType type) {
                         [&](auto dim) { printDim(stream, type.getDimSize(dim.index()), dim.value()); });
   stream << ']';
   if (sharding.isPartial()) {
-    stream << ", partial";
-    printAxes(stream, sharding.getPartialAxes());
+    stream << ", partial over " << axesText(sharding.getPartialAxes());
   }
   if (sharding.isFlat()) {
-    stream << ", flat";
-    printAxes(stream, sharding.getFlatAxes());
+    stream << ", flat over " << axesText(sharding.getFlatAxes());
   }
   return text;
 }

@@ -11,6 +11,9 @@ namespace meshplan {
 /// `dp`, or `dp:(1)4` for a digit.
 std::string axisText(plan::AxisRefAttr axis);
 
+/// `dp`, or `(pod, dp)` for several.
+std::string axesText(llvm::ArrayRef<plan::AxisRefAttr> axes);
+
 /// "[4 over dp, 96, 576 over tp unit 64]", followed by ", partial over tp" if the tensor is partial. The type must have
 /// a sharding.
 std::string layoutText(mlir::RankedTensorType type);

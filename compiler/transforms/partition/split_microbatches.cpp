@@ -18,10 +18,10 @@
 
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/partition/passes.h"
+#include "compiler/transforms/partition/sample_numbers.h"
 #include "compiler/transforms/partition/sweeps.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
-#include "dialect/plan/call_builder.h"
 #include "dialect/plan/programs.h"
 #include "dialect/plan/reshard_steps.h"
 #include "dialect/plan/settings.h"
@@ -72,9 +72,6 @@ private:
   SmallVector<NamedAttribute> attributesOf(AllReduceOp reduce);
   void accumulate(AllReduceOp reduce, const Twine &name, bool isReady);
   LogicalResult localize(Operation *op);
-  Attribute placedInTime(CallOp call, Attribute argument) const;
-  LogicalResult placeInTime(CallOp call) const;
-  CallOp countUneven(CallOp call);
   Value takeMicrobatch(Operation *op, Value whole, int64_t dim, RankedTensorType type);
   void takePart(SliceOp slice);
   void leaveOrEnter();
@@ -243,87 +240,6 @@ void SweepMaker::leaveOrEnter() {
   }
 }
 
-/// An integer that depends on the position of a sample in the batch, as a function of the microbatch. If ranks divide
-/// the batch first, a microbatch of a rank comes after all samples of lower ranks and after the rank's earlier
-/// microbatches. If microbatches are contiguous in the batch, it comes after all earlier microbatches of all ranks and
-/// after the samples of lower ranks in this microbatch. Null if ranks divide both the batch and each microbatch, or
-/// have parts of several sizes of a microbatch: an IntExpr of the artifact cannot express this.
-Attribute SweepMaker::placedInTime(CallOp call, Attribute argument) const {
-  if (auto list = dyn_cast<ArrayAttr>(argument)) {
-    auto items = llvm::map_to_vector(list, [&](Attribute item) { return placedInTime(call, item); });
-    return llvm::is_contained(items, Attribute()) ? Attribute() : ArrayAttr::get(call.getContext(), items);
-  }
-  auto local = dyn_cast<LocalIntAttr>(argument);
-  if (!local || local.getOffsetScale() == 0)
-    return argument;
-  Value tensor = local.getOfResult() ? Value(call.getResult(local.getIndex())) : call.getOperand(local.getIndex());
-  DimShardingAttr dim = getSharding(tensor).getDims()[local.getDim()];
-  ArrayRef<AxisRefAttr> axes = dim.getAxes();
-  auto *time = llvm::find_if(axes, isTime);
-  if (time == axes.end())
-    return argument;
-  ArrayRef<AxisRefAttr> inRun = axes.drop_front(time - axes.begin() + 1);
-  bool isUneven = shapeOf(tensor)[local.getDim()] % (count * shardCount(inRun, mesh) * dim.getUnit()) != 0;
-  if (!inRun.empty() && (time != axes.begin() || isUneven))
-    return {};
-  int64_t scale = local.getOffsetScale();
-  // An offset counts in microbatches of this rank. Ranks first: the offset in the shard of a microbatch, times `count`,
-  // is that in the batch, and each microbatch adds its extent. Runs first: each microbatch adds the extents of all
-  // ranks that divide it.
-  return LocalIntAttr::get(call.getContext(), local.getConstant(), local.getOfResult(), local.getIndex(),
-                           local.getDim(), inRun.empty() ? count * scale : scale, local.getExtentScale(),
-                           scale * shardCount(inRun, mesh));
-}
-
-/// Makes numbers of samples of which ranks have parts of several sizes: those of the rank's part of microbatch 0, plus
-/// the size of a microbatch for each one before. Returns the sum, or null where an IntExpr can express them.
-CallOp SweepMaker::countUneven(CallOp call) {
-  auto start = dyn_cast_or_null<LocalIntAttr>(call.getArgs().get("start"));
-  if (call.getTarget() != "aten.arange.start_step" || !start || start.getOffsetScale() == 0)
-    return {};
-  Value numbers = call.getResult(0);
-  DimShardingAttr dim = getSharding(numbers).getDims().front();
-  ArrayRef<AxisRefAttr> axes = dim.getAxes();
-  int64_t extent = shapeOf(numbers).front();
-  if (axes.size() < 2 || !isTime(axes.front()) || !elementOf(numbers).isInteger(64) ||
-      extent % (count * shardCount(axes.drop_front(), mesh) * dim.getUnit()) == 0)
-    return {};
-  Value index = settingArgument(function, program_names::microbatch, 0, /*isPlaced=*/true, function.getLoc());
-  auto type = cast<RankedTensorType>(index.getType());
-  type = RankedTensorType::get(type.getShape(), elementOf(numbers), type.getEncoding());
-  OpBuilder here(call->getNextNode());
-  Value number = CallBuilder::at("aten.to.dtype", call, here)
-                     .tensor("self", index)
-                     .type("dtype", type.getElementType())
-                     .build(TypeRange(type))
-                     .getResult(0);
-  Value before = CallBuilder::at("aten.mul.Tensor", call, here)
-                     .tensor("self", number)
-                     .integer("other", extent / count * start.getOffsetScale())
-                     .build(TypeRange(type))
-                     .getResult(0);
-  CallOp sum = CallBuilder::at("aten.add.Tensor", call, here)
-                   .tensor("self", numbers)
-                   .tensor("other", before)
-                   .build(TypeRange(numbers.getType()));
-  numbers.replaceAllUsesExcept(sum.getResult(0), sum);
-  return sum;
-}
-
-LogicalResult SweepMaker::placeInTime(CallOp call) const {
-  SmallVector<NamedAttribute> placed;
-  for (NamedAttribute argument : call.getArgs()) {
-    Attribute value = placedInTime(call, argument.getValue());
-    if (!value)
-      return refuse(call,
-                    "operator '" + call.getTarget() + "' counts samples, but its microbatches are split over ranks",
-                    "gather before it the axes that split the samples of a rank further", count);
-    placed.emplace_back(argument.getName(), value);
-  }
-  call.setArgsAttr(DictionaryAttr::get(call.getContext(), placed));
-  return success();
-}
-
 /// The first call that reads the value, through collectives; null if there is only an output.
 static CallOp readerOf(Operation *op) {
   while (!op->use_empty()) {
@@ -414,10 +330,13 @@ LogicalResult SweepMaker::run(int64_t sweep, bool isStep) {
   SmallVector<Operation *> added;
   for (Operation *op : timed)
     if (auto call = dyn_cast<CallOp>(op)) {
-      if (CallOp sum = countUneven(call))
-        added.push_back(sum);
-      else if (failed(placeInTime(call)))
-        return failure();
+      std::optional<CallOp> numbers = numberSamples(call, mesh, count);
+      if (!numbers)
+        return refuse(call,
+                      "operator '" + call.getTarget() + "' counts samples, but its microbatches are split over ranks",
+                      "gather before it the axes that split the samples of a rank further", count);
+      if (*numbers != call)
+        added.push_back(*numbers);
     }
   llvm::append_range(timed, added);
   return success(llvm::all_of(timed, [&](Operation *op) { return succeeded(localize(op)); }));

@@ -222,8 +222,7 @@ struct ExportedProgram {
 
   const Value &value(ValueId id) const { return values[id]; }
 
-  /// True if parameters with one payload are tied. Archives that were written on the meta device give all of them one
-  /// meaningless payload.
+  /// True if parameters with one payload are tied. Archives of the meta device give all of them the same one.
   bool payloadsTellTies() const;
   /// True for a conversion to the type that its tensor already has.
   bool keepsType(const Node &node) const;
@@ -236,8 +235,7 @@ struct ExportedProgram {
   llvm::SmallVector<ValueId> operands(const Node &node) const;
 };
 
-/// Calls `visit` with every tensor id in `argument` (an Argument or a const Argument), by reference; noValue is
-/// skipped.
+/// Calls `visit` with every tensor id of an Argument, which may be const, by reference; noValue is skipped.
 template <typename ArgumentType, typename Visitor> void visitValues(ArgumentType &argument, Visitor visit) {
   if (auto *id = std::get_if<ValueId>(&argument))
     visit(*id);

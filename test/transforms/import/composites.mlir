@@ -146,3 +146,19 @@ func.func @gated(%x: tensor<4x6xf32>, %y: tensor<4x4xbf16>) -> (tensor<4x3xf32>,
   %1 = plan.call "aten.glu.default"(%y) {self = #base.operand<0>, dim = 0} : (tensor<4x4xbf16>) -> tensor<2x4xbf16>
   return %0, %1 : tensor<4x3xf32>, tensor<2x4xbf16>
 }
+
+// The dims of an ellipsis get letters that the equation does not use; they are the last ones where tensors have fewer.
+// CHECK-LABEL: func.func @ellipsis
+// CHECK-NEXT: plan.call "aten.einsum.default"(%arg0, %arg1) {equation = "abe,bed->abd", tensors = {{.*}} : (tensor<2x3x4xf32>, tensor<3x4x8xf32>) -> tensor<2x3x8xf32>
+func.func @ellipsis(%x: tensor<2x3x4xf32>, %y: tensor<3x4x8xf32>) -> tensor<2x3x8xf32> {
+  %0 = plan.call "aten.einsum.default"(%x, %y) {equation = "...e, ...ed -> ...d", tensors = [#base.operand<0>, #base.operand<1>]} : (tensor<2x3x4xf32>, tensor<3x4x8xf32>) -> tensor<2x3x8xf32>
+  return %0 : tensor<2x3x8xf32>
+}
+
+// A dim of size 1 would be repeated: such an equation stays.
+// CHECK-LABEL: func.func @repeated_by_ellipsis
+// CHECK-NEXT: plan.call "aten.einsum.default"(%arg0, %arg1) {equation = "...e,...ed->...d"
+func.func @repeated_by_ellipsis(%x: tensor<2x3x4xf32>, %y: tensor<1x3x4x8xf32>) -> tensor<2x3x8xf32> {
+  %0 = plan.call "aten.einsum.default"(%x, %y) {equation = "...e,...ed->...d", tensors = [#base.operand<0>, #base.operand<1>]} : (tensor<2x3x4xf32>, tensor<1x3x4x8xf32>) -> tensor<2x3x8xf32>
+  return %0 : tensor<2x3x8xf32>
+}

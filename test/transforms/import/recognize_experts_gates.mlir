@@ -331,8 +331,8 @@ func.func @softmax_over_experts(
 func.func @taken_results(
     %x: tensor<2x3x8xf32>,
     %scores: tensor<2x3x4xf32>,
-    %up: tensor<4x8x6xf32>,
-    %down: tensor<4x6x8xf32>,
+    %up: tensor<4x8x6xf32> {plan.kind = #plan.kind<parameter>},
+    %down: tensor<4x6x8xf32> {plan.kind = #plan.kind<parameter>},
     %bias: tensor<4x8xf32>) -> tensor<2x3x8xf32> {
   %top:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp.gate"
       : (tensor<2x3x4xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)

@@ -1,6 +1,7 @@
 //===- call_patterns.cpp - forms of calls around experts ------------------===//
 
 #include "compiler/transforms/import/experts/call_patterns.h"
+#include "compiler/derivatives/arithmetic.h"
 #include "compiler/sharding/record_support/einsum.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
 #include "dialect/plan/call_builder.h"
@@ -44,12 +45,7 @@ bool meshplan::isExactIn(Type from, Type to) {
 }
 
 Value meshplan::converted(Value tensor, Type element, plan::CallOp place) {
-  if (elementOf(tensor) == element)
-    return tensor;
-  return CallBuilder("aten.to.dtype", place)
-      .tensor("self", tensor)
-      .type("dtype", element)
-      .build(shapeOf(tensor), element);
+  return Arithmetic([place](StringRef target) { return CallBuilder(target, place); }).convert(tensor, element);
 }
 
 Value meshplan::beforeConversions(Value value) {
@@ -146,6 +142,20 @@ bool meshplan::dropsElements(plan::CallOp call) {
 bool meshplan::computesEachElement(plan::CallOp call) {
   const OpRecord *record = OpRegistry::get().lookup(call.getTarget());
   return dropsElements(call) || (record && record->isPointwise && !record->sumsElements);
+}
+
+bool meshplan::keepsZeros(plan::CallOp call) {
+  CallView view = CallView::of(call);
+  if (call.getNumOperands() != 1)
+    return false;
+  // A tensor times itself has one operand, too.
+  bool isScaling = llvm::is_contained({"aten.mul.Tensor", "aten.div.Tensor"}, view.target) &&
+                   isa_and_present<FloatAttr, IntegerAttr>(view.get("other")) && !view.get("rounding_mode");
+  return isScaling || dropsElements(call) || convertsElements(call) ||
+         llvm::is_contained({"aten.silu.default", "aten.relu.default", "aten.gelu.default", "aten.tanh.default",
+                             "aten.neg.default", "aten.abs.default", "aten.square.default", "aten.clone.default",
+                             "aten.detach.default", "aten.alias.default"},
+                            view.target);
 }
 
 bool meshplan::computesEachRow(plan::CallOp call, unsigned lead) {

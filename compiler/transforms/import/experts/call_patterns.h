@@ -72,6 +72,10 @@ inline constexpr llvm::StringLiteral helpWithDraws =
 /// True for an operator on elements at the same position, and for a dropout of each by itself.
 bool computesEachElement(plan::CallOp call);
 
+/// True for a function of one tensor that makes 0 of each element that is 0: silu and the like, dropouts, conversions,
+/// and products with a number.
+bool keepsZeros(plan::CallOp call);
+
 /// True if the call computes each row alone, where the rows have `lead` dims in front of their features: by elements,
 /// or by parts of the features.
 bool computesEachRow(plan::CallOp call, unsigned lead);

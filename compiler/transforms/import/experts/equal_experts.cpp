@@ -22,7 +22,7 @@
 #include "compiler/transforms/import/experts/equal_experts.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/import/experts/call_patterns.h"
-#include "compiler/transforms/import/experts/expert_gates.h"
+#include "compiler/transforms/import/experts/gated_sum.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
 
 using namespace mlir;
@@ -33,26 +33,13 @@ namespace {
 
 using Family = SmallVector<Value, 8>;
 
-/// A result of an expert times its gate.
-struct GatedResult {
-  plan::CallOp product;
-  SmallVector<plan::CallOp, 2> after; ///< on the product alone, which make 0 of 0; in program order
-  Value result, gate;
-  ExpertGate read;
-};
-
 class EqualExpertsReader {
 public:
-  EqualExpertsReader(SparseGatesReader &gates, plan::CallOp sum)
-      : gates(gates), functions(gates.functions), builder(functions.builder), sum(sum) {}
+  explicit EqualExpertsReader(IndexFunctions &functions) : functions(functions), builder(functions.builder) {}
 
-  std::optional<RoutedRegion> read();
+  RoutedRegion read(plan::CallOp sum, const GatedSum &gated);
 
 private:
-  bool readAddends(Value value, bool isRoot);
-  bool readStacked();
-  bool readGated(Value value);
-  bool readChoice();
   bool readRows(const Family &family);
   bool readOperand(const Family &family, plan::CallOp reader);
   bool readCalls(const Family &family);
@@ -71,18 +58,13 @@ private:
     return rankOf(value) == lead + 1 && shapeOf(value).drop_back() == ArrayRef<int64_t>(leadShape);
   }
 
-  SparseGatesReader &gates;
   IndexFunctions &functions;
   ExprBuilder &builder;
-  plan::CallOp sum;
   RoutedRegion region;
-  SmallVector<GatedResult, 8> gated; ///< in order of experts, after readChoice
-  Value stackedResults;              ///< of all experts; null: each is multiplied by its own gate
-  Value base;                        ///< an addend that is not an expert; null: none
   unsigned lead = 0;
   SmallVector<int64_t> leadShape;         ///< the dims of the tokens in the program
   llvm::DenseMap<Value, Family> families; ///< by the value of the first expert
-  llvm::DenseSet<Operation *> calls;      ///< of all experts, their gated results and sums
+  llvm::DenseSet<Operation *> calls;      ///< of all experts, and from their results to the sum
 };
 
 } // namespace
@@ -93,155 +75,6 @@ bool EqualExpertsReader::refuse(plan::CallOp call, StringRef why) {
     region.why = operatorText(call.getTarget(), call.getModule()) + " " + why.str();
   }
   return false;
-}
-
-/// True for a dropout, a conversion of floats, or a product with a number.
-static bool keepsZeros(plan::CallOp call) {
-  CallView view = CallView::of(call);
-  bool isScaling = llvm::is_contained({"aten.mul.Tensor", "aten.div.Tensor"}, view.target) &&
-                   isa_and_present<FloatAttr, IntegerAttr>(view.get("other")) && !view.get("rounding_mode");
-  return call.getNumOperands() == 1 && call.getNumResults() == 1 && isa<FloatType>(elementOf(call.getResult(0))) &&
-         isa<FloatType>(elementOf(call.getOperand(0))) && (dropsElements(call) || convertsElements(call) || isScaling);
-}
-
-/// A result of an expert times a gate.
-bool EqualExpertsReader::readGated(Value value) {
-  auto call = value.getDefiningOp<plan::CallOp>();
-  SmallVector<plan::CallOp, 2> after;
-  while (call && keepsZeros(call) && value.hasOneUse()) {
-    after.insert(after.begin(), call);
-    value = call.getOperand(0);
-    call = value.getDefiningOp<plan::CallOp>();
-  }
-  if (!call || call.getTarget() != "aten.mul.Tensor" || call.getNumOperands() != 2 || !value.hasOneUse())
-    return false;
-  for (unsigned side : {0, 1}) {
-    Value result = call.getOperand(side), gate = call.getOperand(1 - side);
-    if (rankOf(result) < 2 || rankOf(gate) != rankOf(result) || shapeOf(gate).back() != 1 ||
-        shapeOf(gate).drop_back() != shapeOf(result).drop_back() || shapeOf(result) != shapeOf(value))
-      continue;
-    std::optional<ExpertGate> read = readExpertGate(gates, gate);
-    if (!read)
-      continue;
-    gated.push_back({call, after, result, gate, *read});
-    return true;
-  }
-  return false;
-}
-
-/// True if the addend has the shape of the sum, and floats of fewer bits.
-static bool isNarrowerIn(Value addend, Value sum) {
-  auto narrow = dyn_cast<FloatType>(elementOf(addend)), wide = dyn_cast<FloatType>(elementOf(sum));
-  return narrow && wide && narrow.getWidth() < wide.getWidth() && shapeOf(addend) == shapeOf(sum);
-}
-
-/// The addends of a chain of sums. At most one of them is not from an expert.
-bool EqualExpertsReader::readAddends(Value value, bool isRoot) {
-  if (readGated(value))
-    return true;
-  auto call = value.getDefiningOp<plan::CallOp>();
-  if (!call || call.getTarget() != "aten.add.Tensor" || (!isRoot && !value.hasOneUse()) ||
-      CallView::of(call).getFloat("alpha", 1) != 1) {
-    if (isZero(functions, value))
-      return true;
-    bool isOnly = !base;
-    base = value;
-    return isOnly;
-  }
-  calls.insert(call);
-  CallView view = CallView::of(call);
-  if (call.getNumOperands() == 1)
-    return view.getFloat("other", 1) == 0 && call.getOperand(0).getType() == value.getType() &&
-           readAddends(call.getOperand(0), false);
-  return llvm::all_of(call.getOperands(), [&](Value addend) {
-    // Results of 16 bits may be summed in 32. A sum of 16 bits among these is another one: it is rounded by itself.
-    return addend.getType() == value.getType() ? readAddends(addend, false)
-                                               : isNarrowerIn(addend, value) && readGated(addend);
-  });
-}
-
-/// True if one call reads the value, but for calls that are not read themselves.
-static bool isReadOnce(Value value) {
-  return llvm::count_if(value.getUses(), [](OpOperand &use) { return !isOpTriviallyDead(use.getOwner()); }) == 1;
-}
-
-/// Results of experts [*tokens, features] that are stacked, first or before the features, times the gates of all
-/// experts.
-bool EqualExpertsReader::readStacked() {
-  CallView view = CallView::of(sum);
-  Value self = tensorArgument(sum, view, "self");
-  plan::CallOp product = callOf(self, "aten.mul.Tensor");
-  if (view.getBool("keepdim", false) || !product || !isReadOnce(self) || product.getNumOperands() != 2 ||
-      elementOf(sum.getResult(0)) != elementOf(self))
-    return false;
-  for (unsigned side : {0, 1}) {
-    Value stacked = product.getOperand(side), factor = product.getOperand(1 - side);
-    plan::CallOp stack = callOf(stacked, "aten.stack.default");
-    // Parts may have the dim already, with size 1.
-    stack = stack ? stack : callOf(stacked, "aten.cat.default");
-    int64_t rank = rankOf(stacked);
-    std::optional<int64_t> dim = stack ? countedDim(CallView::of(stack).getInt("dim", 0), rank) : std::nullopt;
-    if (!dim || (*dim != 0 && *dim != rank - 2) || rank < 3 || !isReadOnce(stacked) ||
-        shapeOf(stacked) != shapeOf(self) || !isAlong(sum, *dim) || rankOf(factor) != rank ||
-        shapeOf(factor).back() != 1 || shapeOf(factor).drop_back() != shapeOf(stacked).drop_back() ||
-        stack.getNumOperands() != CallView::of(stack).getOperands("tensors").size() ||
-        static_cast<int64_t>(stack.getNumOperands()) != shapeOf(stacked)[*dim])
-      continue;
-    SmallVector<int64_t> others(shapeOf(stacked).drop_back());
-    ExpertAndToken at{{}, {}, others[*dim]};
-    others.erase(others.begin() + *dim);
-    at.tokens = llvm::product_of(others);
-    at.expert = builder.coordinate(0, at.experts);
-    at.token = builder.coordinate(1, at.tokens);
-    Indices indices = digitsOf(builder, at.token, at.tokens, others);
-    indices.insert(indices.begin() + *dim, at.expert);
-    std::optional<ExpertGate> read = readMovedGates(gates, factor, indices, at);
-    if (!read)
-      continue;
-    for (auto [expert, result] : llvm::enumerate(stack.getOperands())) {
-      read->expert = expert;
-      gated.push_back({product, {}, result, factor, *read});
-    }
-    calls.insert(stack);
-    stackedResults = stacked;
-    return true;
-  }
-  return false;
-}
-
-/// True if the calls have the same operators and arguments.
-static bool areAlike(ArrayRef<plan::CallOp> left, ArrayRef<plan::CallOp> right) {
-  return llvm::equal(left, right, [](plan::CallOp one, plan::CallOp other) {
-    return one.getTarget() == other.getTarget() && one.getArgs() == other.getArgs() &&
-           one.getResultTypes() == other.getResultTypes();
-  });
-}
-
-/// True if there is one gate for each expert of one choice.
-bool EqualExpertsReader::readChoice() {
-  if (gated.size() < 2)
-    return false;
-  const ExpertGate &first = gated.front().read;
-  for (const GatedResult &other : gated)
-    if (other.read.indices != first.indices || other.read.values != first.values ||
-        other.result.getType() != gated.front().result.getType() || !areAlike(other.after, gated.front().after))
-      return false;
-  llvm::sort(gated,
-             [](const GatedResult &left, const GatedResult &right) { return left.read.expert < right.read.expert; });
-  for (auto [expert, other] : llvm::enumerate(gated))
-    if (other.read.expert != static_cast<int64_t>(expert))
-      return false;
-  std::optional<ChosenExperts> chosen = findChosenExperts(functions, first.indices);
-  ArrayRef<int64_t> shape = shapeOf(gated.front().result);
-  if (!chosen || chosen->experts != static_cast<int64_t>(gated.size()) || shape.size() < 2)
-    return false;
-  region.chosen = *chosen;
-  leadShape.assign(shape.drop_back().begin(), shape.drop_back().end());
-  lead = leadShape.size();
-  int64_t tokens = 1;
-  for (int64_t size : leadShape)
-    tokens *= size;
-  return tokens == chosen->tokens;
 }
 
 /// Replaces values by what they are conversions of, if all of them are conversions of one type. False if they are not.
@@ -476,46 +309,45 @@ bool EqualExpertsReader::isReadOnlyHere() {
   return true;
 }
 
-std::optional<RoutedRegion> EqualExpertsReader::read() {
-  bool isSum = sum.getTarget() == "aten.add.Tensor" ? readAddends(sum.getResult(0), /*isRoot=*/true) : readStacked();
-  if (!isSum || !readChoice())
-    return std::nullopt;
+RoutedRegion EqualExpertsReader::read(plan::CallOp sum, const GatedSum &gated) {
+  region.chosen = gated.chosen;
   region.multiplies = true;
+  calls.insert(gated.calls.begin(), gated.calls.end());
   Family results;
-  for (const GatedResult &expert : gated) {
+  for (const GatedResult &expert : gated.results)
     results.push_back(expert.result);
-    calls.insert(expert.product);
-    calls.insert(expert.after.begin(), expert.after.end());
-  }
-  GatedResult first = gated.front();
+  GatedResult first = gated.results.front();
+  leadShape.assign(shapeOf(first.result).drop_back().begin(), shapeOf(first.result).drop_back().end());
+  lead = leadShape.size();
   // An expert that is the tokens themselves has no parameters to be stacked.
-  bool isRead = isRows(first.result) && !llvm::all_equal(results) && readRows(results) && isReadOnlyHere();
+  bool isRead = !llvm::all_equal(results) && readRows(results) && isReadOnlyHere();
   if (!isRead) {
     refuse(first.product, "reads results of experts in a form that is not known");
-    return region;
+    return std::move(region);
   }
   Value values = first.read.values, pairs = findPairValues(functions, values, region.chosen);
-  if (stackedResults) {
+  if (gated.stacked) {
     // From here on, the experts are a dim of the program beside those of the tokens.
-    lead = rankOf(stackedResults) - 1;
-    region.steps.push_back({RoutedStep::same, first.product, stackedResults, first.result, {}});
-    region.rows[stackedResults] = plainRows();
+    lead = rankOf(gated.stacked) - 1;
+    region.steps.push_back({RoutedStep::same, first.product, gated.stacked, first.result, {}});
+    region.rows[gated.stacked] = plainRows();
   }
   region.steps.push_back({RoutedStep::dispatchGates, first.product, first.gate, pairs ? pairs : values, {}});
   region.rows[first.gate] = {{}, lead, -1};
-  region.steps.push_back({RoutedStep::compute, first.product, {}, {}, {}});
-  Value weighted = first.product.getResult(0);
-  region.rows[weighted] = plainRows();
-  for (plan::CallOp call : first.after) {
+  Value weighted;
+  auto compute = [&](plan::CallOp call) {
     region.steps.push_back({RoutedStep::compute, call, {}, {}, {}});
     weighted = call.getResult(0);
     region.rows[weighted] = plainRows();
-  }
-  region.steps.push_back({RoutedStep::combine, sum, sum.getResult(0), weighted, base});
+  };
+  compute(first.product);
+  llvm::for_each(first.after, compute);
+  region.steps.push_back({RoutedStep::combine, sum, sum.getResult(0), weighted, gated.base});
   region.setTokenDims();
-  return region;
+  return std::move(region);
 }
 
 std::optional<RoutedRegion> meshplan::readEqualExperts(SparseGatesReader &gates, plan::CallOp sum) {
-  return EqualExpertsReader(gates, sum).read();
+  std::optional<GatedSum> gated = readGatedSum(gates, sum);
+  return gated ? std::optional(EqualExpertsReader(gates.functions).read(sum, *gated)) : std::nullopt;
 }

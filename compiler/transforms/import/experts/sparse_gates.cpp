@@ -325,11 +325,11 @@ std::optional<SparseGates> SparseGatesReader::readSoftmax(plan::CallOp call, con
   return SparseGates{sparse->indices, values, 0, 0};
 }
 
-/// What a function of one number makes of it; nullopt for one that is not known.
+/// What a function of one number, which is not 0 or does not stay 0, makes of it; nullopt for one that is not known.
 static std::optional<double> apply(StringRef target, double argument, Type result) {
   if (target == "aten.to.dtype") {
     // Other numbers may be rounded.
-    bool isExact = argument == 0 || argument == 1 || (std::isinf(argument) && isa<FloatType>(result));
+    bool isExact = argument == 1 || (std::isinf(argument) && isa<FloatType>(result));
     return result.isInteger(1) ? std::optional<double>(argument != 0)
            : isExact           ? std::optional(argument)
                                : std::nullopt;
@@ -344,12 +344,10 @@ static std::optional<double> apply(StringRef target, double argument, Type resul
     return -argument;
   if (target == "aten.clone.default" || target == "aten.detach.default" || target == "aten.alias.default")
     return argument;
-  bool isZero =
-      argument == 0 && llvm::is_contained({"aten.abs.default", "aten.square.default", "aten.tanh.default"}, target);
-  return isZero ? std::optional(argument) : std::nullopt;
+  return std::nullopt;
 }
 
-/// What arithmetic with a positive number makes of one, without rounding: of 0 and of infinity.
+/// What arithmetic makes of a number, without rounding: of 0, 1 and infinity.
 static std::optional<double> combine(const CallView &view, double left) {
   bool isNumber = isa_and_present<FloatAttr, IntegerAttr>(view.get(view.get("exponent") ? "exponent" : "other"));
   // A tensor with itself is one operand.
@@ -364,7 +362,7 @@ static std::optional<double> combine(const CallView &view, double left) {
   if (isPower)
     return left == 0 && right > 0 ? std::optional(0.0) : std::nullopt;
   if (isScaling && !view.get("rounding_mode"))
-    return right > 0 && (left == 0 || std::isinf(left)) ? std::optional(left) : std::nullopt;
+    return right > 0 && std::isinf(left) ? std::optional(left) : std::nullopt;
   bool isSum =
       llvm::is_contained({"aten.add.Tensor", "aten.add.Scalar"}, view.target) && view.getFloat("alpha", 1) == 1;
   return isSum && (right == 0 || std::isinf(left)) ? std::optional(left) : std::nullopt;
@@ -389,6 +387,9 @@ std::optional<SparseGates> SparseGatesReader::readFunction(plan::CallOp call, co
     return std::nullopt;
   Type type = elementOf(call.getResult(0));
   auto image = [&](double argument) {
+    // Numbers that a dropout draws follow from the shape.
+    if (argument == 0 && keepsZeros(call) && !dropsElements(call))
+      return std::optional(0.0);
     std::optional<double> made = compare(view, argument);
     if (!made)
       made = combine(view, argument);

@@ -25,7 +25,6 @@
 #include "compiler/transforms/import/index_functions/call_reader.h"
 #include "compiler/transforms/import/movement_chain.h"
 #include "dialect/plan/call_builder.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -281,16 +280,6 @@ std::optional<Elsewhere> StackedExpertsReader::readBias(plan::CallOp call, const
   return std::nullopt;
 }
 
-/// True for functions of one number that are 0 at 0.
-static bool keepsZero(StringRef target) {
-  return llvm::StringSwitch<bool>(target)
-      .Cases({"aten.silu.default", "aten.relu.default", "aten.gelu.default", "aten.tanh.default", "aten.neg.default",
-              "aten.abs.default", "aten.to.dtype", "aten.clone.default", "aten.dropout.default",
-              "aten.native_dropout.default"},
-             true)
-      .Default(false);
-}
-
 /// An operator on each row alone.
 std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, const CallView &view, Place place) {
   if (!computesEachRow(call, leadOf(call.getResult(0), place)))
@@ -311,7 +300,7 @@ std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, co
     return std::nullopt;
   region.steps.push_back({RoutedStep::compute, call, {}, {}, {}});
   bool isZero = view.target == "aten.mul.Tensor"                                 ? isAnyZero
-                : takesParts(view.target) || keepsZero(view.target)              ? areAllZero
+                : takesParts(view.target) || keepsZeros(call)                    ? areAllZero
                 : view.target == "aten.add.Tensor" && call.getNumOperands() == 2 ? areAllZero
                                                                                  : false;
   return isZero ? Elsewhere::zero : Elsewhere::anything;

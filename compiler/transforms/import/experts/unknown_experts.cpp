@@ -53,16 +53,19 @@ static Value sourceOf(Value value) {
   return isCopy ? beforeViews(beforeConversions(copies.getOperand(0))) : value;
 }
 
-/// The first dim of an operand that is made of a parameter of matrices; 0 if there is none, or if all operands have as
-/// many of them: their product is another weight.
+/// How many matrices an operand has that is made of a parameter; 0 if there is none, or if all operands are parameters,
+/// whose product is another weight.
 static int64_t matricesOf(plan::CallOp call) {
-  SmallVector<int64_t> counts;
+  int64_t matrices = 0;
+  bool readsActivations = false;
   for (Value operand : call.getOperands()) {
-    Value source = sourceOf(operand);
-    bool isWeight = isa<BlockArgument>(source) && rankOf(source) == 3 && rankOf(operand) >= 3;
-    counts.push_back(isWeight ? shapeOf(source).front() : 0);
+    auto argument = dyn_cast<BlockArgument>(sourceOf(operand));
+    bool isWeight = argument && plan::argumentKind(argument) == plan::ArgumentKind::parameter;
+    readsActivations |= !isWeight;
+    if (isWeight && rankOf(argument) == 3 && rankOf(operand) >= 3)
+      matrices = shapeOf(argument).front();
   }
-  return llvm::all_equal(counts) ? 0 : counts.back() != 0 ? counts.back() : *llvm::max_element(counts);
+  return readsActivations ? matrices : 0;
 }
 
 SmallVector<UnknownExperts> meshplan::findUnknownExperts(Block &block) {

@@ -61,7 +61,8 @@ class Mixture(Layer):
         self.activation = choices.pick((nn.functional.silu, nn.functional.gelu, torch.tanh))
         self.flat = choices.flag()  # rows before the router, as most models have them
         self.router.takes_rows = self.flat
-        self.sparse = choices.pick(("one_hot", "scatter", "hidden", "masked"))
+        self.sparse = choices.pick(("one_hot", "scatter", "hidden", "masked", "summed", "compared"))
+        self.together = choices.pick(("each", "first", "last", "product"))  # how results of modules are weighed
 
     def gates(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Of each token and slot, and the numbers of the experts."""
@@ -136,17 +137,28 @@ class Mixture(Layer):
             return zeros.scatter(-1, chosen, gates)
         if self.sparse == "hidden":
             return gates.new_full(zeros.shape, float("-inf")).scatter(-1, chosen, gates).softmax(-1)
-        kept = (self.router(x.reshape(-1, x.size(-1)) if self.flat else x) / APART).sigmoid().view(zeros.shape)
-        kept = kept * zeros.scatter(-1, chosen, 1.0)
+        scores = self.router(x.reshape(-1, x.size(-1)) if self.flat else x).view(zeros.shape) / APART
+        if self.sparse == "summed":
+            return (zeros.new_full(zeros.shape, float("-inf")).scatter(-1, chosen, 0.0) + scores).softmax(-1)
+        mask = zeros.scatter(-1, chosen, 1.0)
+        if self.sparse == "compared":
+            mask = (chosen.unsqueeze(-1) == torch.arange(self.count)).any(-2)
+        kept = scores.sigmoid() * mask
         return kept / kept.sum(-1, keepdim=True)
 
     def masked(self, x: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """Each expert by itself."""
         up, down = self.weights.up, self.weights.down
-        made = (
+        made = [
             nn.functional.linear(self.inner(nn.functional.linear(x, up[number])), down[number])
             for number in range(self.count)
-        )
+        ]
+        if self.together == "first":
+            return (torch.stack(made) * weights.movedim(-1, 0).unsqueeze(-1)).sum(0)
+        if self.together == "last":
+            return (torch.stack(made, -2) * weights.unsqueeze(-1)).sum(-2)
+        if self.together == "product":
+            return torch.matmul(weights.unsqueeze(-2), torch.stack(made, -2)).squeeze(-2)
         return sum(each * weights[..., number, None] for number, each in enumerate(made))
 
     def stacked(self, x: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:

@@ -5,18 +5,15 @@
 //   {dp, time}       ranks first: a microbatch of a rank comes after all samples of lower ranks and the rank's earlier
 //                    microbatches
 //   {time, dp}       time first: it comes after all earlier microbatches of all ranks, and the samples of lower ranks
-//   in
-//                    this microbatch
+//                    in this microbatch
 //
 // Example of the second: 12 samples in 3 microbatches over 2 ranks. Rank 1 has 2, 3 in microbatch 0 and 6, 7 in
 // microbatch 1: its offset 2, plus the extent 2 of both ranks for each microbatch before. Over 3 ranks the extents are
-// 2, 1 and 1, and no multiple of a rank's own extent is the size of a microbatch: it is added to the numbers.
+// 2, 1 and 1, and no multiple of a rank's own extent is the size of a microbatch. Then a rank makes the numbers of the
+// whole microbatch and keeps its own. So it does for {dp, time, tp}, where ranks divide a microbatch of a rank.
 
 #include "compiler/transforms/partition/sample_numbers.h"
-#include "dialect/plan/call_builder.h"
-#include "dialect/plan/settings.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "runtime/schema/program_names.h"
+#include "dialect/plan/plan.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -68,40 +65,36 @@ static Attribute placedInTime(CallOp call, Attribute argument, MeshOp mesh, int6
                            scale * division.parts);
 }
 
-/// The numbers of an arange of which ranks have parts of several sizes: those of the rank's part of microbatch 0, plus
-/// the size of a microbatch for each one before. Null for another call.
-static CallOp numberUnevenly(CallOp call, MeshOp mesh, int64_t count) {
-  auto start = dyn_cast_or_null<LocalIntAttr>(call.getArgs().get("start"));
+/// Makes the results of a call without operands for all ranks that divide a microbatch, of which this rank keeps its
+/// own. Null for another call.
+static SliceOp keepOwnNumbers(CallOp call, MeshOp mesh) {
+  if (call->getNumOperands() != 0 || call->getNumResults() != 1)
+    return {};
   Value numbers = call.getResult(0);
-  if (call.getTarget() != "aten.arange.start_step" || !start || start.getOffsetScale() == 0 ||
-      !elementOf(numbers).isInteger(64))
+  RankedTensorType own = typeOf(numbers);
+  ShardingAttr sharding = getSharding(numbers), wide = sharding;
+  std::optional<int64_t> divided;
+  SmallVector<Attribute> axes;
+  for (auto [position, dim] : llvm::enumerate(sharding.getDims())) {
+    auto *time = llvm::find_if(dim.getAxes(), [](AxisRefAttr axis) { return isTime(axis); });
+    if (time == dim.getAxes().end() || std::next(time) == dim.getAxes().end())
+      continue;
+    divided = position;
+    axes.assign(std::next(time), dim.getAxes().end());
+    wide = wide.withDim(position, dropMinorAxes(own.getDimSize(position), dim, axes.size(), mesh));
+  }
+  if (!divided)
     return {};
-  Division division = Division::of(numbers, 0, mesh, count);
-  if (!division.isTimeFirst || division.parts == 1 || division.areEqual)
-    return {};
-  auto function = call->getParentOfType<func::FuncOp>();
-  Value index = settingArgument(function, program_names::microbatch, 0, /*isPlaced=*/true, function.getLoc());
-  auto type = RankedTensorType::get(shapeOf(index), elementOf(numbers), typeOf(index).getEncoding());
   OpBuilder here(call->getNextNode());
-  CallOp number = CallBuilder::at("aten.to.dtype", call, here)
-                      .tensor("self", index)
-                      .type("dtype", type.getElementType())
-                      .build(TypeRange(type));
-  CallOp before = CallBuilder::at("aten.mul.Tensor", call, here)
-                      .tensor("self", number.getResult(0))
-                      .integer("other", shapeOf(numbers).front() / count * start.getOffsetScale())
-                      .build(TypeRange(type));
-  CallOp sum = CallBuilder::at("aten.add.Tensor", call, here)
-                   .tensor("self", numbers)
-                   .tensor("other", before.getResult(0))
-                   .build(TypeRange(numbers.getType()));
-  numbers.replaceAllUsesExcept(sum.getResult(0), sum);
-  return sum;
+  numbers.setType(cast<RankedTensorType>(withSharding(own, wide)));
+  auto slice = SliceOp::create(here, call.getLoc(), own, numbers, here.getArrayAttr(axes), StringAttr(),
+                               here.getI64IntegerAttr(*divided));
+  numbers.replaceAllUsesExcept(slice.getResult(), slice);
+  return slice;
 }
 
-std::optional<CallOp> meshplan::numberSamples(CallOp call, MeshOp mesh, int64_t count) {
-  if (CallOp sum = numberUnevenly(call, mesh, count))
-    return sum;
+/// The integers of the call in one microbatch; nullopt if one of them cannot be expressed.
+static std::optional<SmallVector<NamedAttribute>> placedInTime(CallOp call, MeshOp mesh, int64_t count) {
   SmallVector<NamedAttribute> placed;
   for (NamedAttribute argument : call.getArgs()) {
     Attribute value = placedInTime(call, argument.getValue(), mesh, count);
@@ -109,6 +102,18 @@ std::optional<CallOp> meshplan::numberSamples(CallOp call, MeshOp mesh, int64_t 
       return std::nullopt;
     placed.emplace_back(argument.getName(), value);
   }
-  call.setArgsAttr(DictionaryAttr::get(call.getContext(), placed));
-  return call;
+  return placed;
+}
+
+std::optional<Operation *> meshplan::numberSamples(CallOp call, MeshOp mesh, int64_t count) {
+  Operation *last = call;
+  std::optional<SmallVector<NamedAttribute>> placed = placedInTime(call, mesh, count);
+  if (!placed) {
+    last = keepOwnNumbers(call, mesh);
+    if (!last)
+      return std::nullopt;
+    placed = placedInTime(call, mesh, count);
+  }
+  call.setArgsAttr(DictionaryAttr::get(call.getContext(), *placed));
+  return last;
 }

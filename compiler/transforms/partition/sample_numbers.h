@@ -14,9 +14,9 @@
 namespace meshplan {
 
 /// Makes integers of the call that depend on the positions of samples those of one of `count` microbatches. Its types
-/// still have the axis of time. Returns the call that makes its numbers now, the same or a sum after it; nullopt, and
+/// still have the axis of time. Returns the op that makes its result now, the same or a slice after it; nullopt, and
 /// changes nothing, if that is not possible.
-std::optional<plan::CallOp> numberSamples(plan::CallOp call, plan::MeshOp mesh, int64_t count);
+std::optional<mlir::Operation *> numberSamples(plan::CallOp call, plan::MeshOp mesh, int64_t count);
 
 } // namespace meshplan
 

@@ -330,7 +330,7 @@ LogicalResult SweepMaker::run(int64_t sweep, bool isStep) {
   SmallVector<Operation *> added;
   for (Operation *op : timed)
     if (auto call = dyn_cast<CallOp>(op)) {
-      std::optional<CallOp> numbers = numberSamples(call, mesh, count);
+      std::optional<Operation *> numbers = numberSamples(call, mesh, count);
       if (!numbers)
         return refuse(call,
                       "operator '" + call.getTarget() + "' counts samples, but its microbatches are split over ranks",

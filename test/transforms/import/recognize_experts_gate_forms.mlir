@@ -359,3 +359,52 @@ func.func @masked_scores(%x: tensor<6x8xf32>, %scores: tensor<6x4xf32>, %w0: ten
       : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
   return %out : tensor<6x8xf32>
 }
+
+// -----
+
+// Each expert reads the values of the gates by a view of its own.
+// CHECK-LABEL: func.func @views_of_gates
+// CHECK: meshplan.route
+// CHECK: %[[MADE:.*]] = plan.call "meshplan.grouped_linear"
+// CHECK: meshplan.combine
+func.func @views_of_gates(
+    %x: tensor<3x2x4xf32>, %router: tensor<3x2x2xf32>,
+    %w: tensor<2x4x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]}) -> tensor<3x2x4xf32> {
+  %scores = plan.call "aten.view.default"(%router) {self = #base.operand<0>, size = [6, 2]} in "mlp"
+      : (tensor<3x2x2xf32>) -> tensor<6x2xf32>
+  %top:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp"
+      : (tensor<6x2xf32>) -> (tensor<6x2xf32>, tensor<6x2xi64>)
+  %chosen = plan.call "aten.view.default"(%top#1) {self = #base.operand<0>, size = [3, 2, 2]} in "mlp"
+      : (tensor<6x2xi64>) -> tensor<3x2x2xi64>
+  %w0 = plan.call "aten.select.int"(%w) {self = #base.operand<0>, dim = 0 : i64, index = 0 : i64} in "mlp"
+      : (tensor<2x4x4xf32>) -> tensor<4x4xf32>
+  %y0 = plan.call "aten.linear.default"(%x, %w0) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp"
+      : (tensor<3x2x4xf32>, tensor<4x4xf32>) -> tensor<3x2x4xf32>
+  %e0 = plan.call "aten.eq.Scalar"(%chosen) {self = #base.operand<0>, other = 0 : i64} in "mlp"
+      : (tensor<3x2x2xi64>) -> tensor<3x2x2xi1>
+  %v0 = plan.call "aten.reshape.default"(%top#0) {self = #base.operand<0>, shape = [3, 2, 2]} in "mlp"
+      : (tensor<6x2xf32>) -> tensor<3x2x2xf32>
+  %m0 = plan.call "aten.mul.Tensor"(%v0, %e0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<3x2x2xf32>, tensor<3x2x2xi1>) -> tensor<3x2x2xf32>
+  %g0 = plan.call "aten.sum.dim_IntList"(%m0) {self = #base.operand<0>, dim = [2], keepdim = true} in "mlp"
+      : (tensor<3x2x2xf32>) -> tensor<3x2x1xf32>
+  %p0 = plan.call "aten.mul.Tensor"(%y0, %g0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<3x2x4xf32>, tensor<3x2x1xf32>) -> tensor<3x2x4xf32>
+  %w1 = plan.call "aten.select.int"(%w) {self = #base.operand<0>, dim = 0 : i64, index = 1 : i64} in "mlp"
+      : (tensor<2x4x4xf32>) -> tensor<4x4xf32>
+  %y1 = plan.call "aten.linear.default"(%x, %w1) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp"
+      : (tensor<3x2x4xf32>, tensor<4x4xf32>) -> tensor<3x2x4xf32>
+  %e1 = plan.call "aten.eq.Scalar"(%chosen) {self = #base.operand<0>, other = 1 : i64} in "mlp"
+      : (tensor<3x2x2xi64>) -> tensor<3x2x2xi1>
+  %v1 = plan.call "aten.reshape.default"(%top#0) {self = #base.operand<0>, shape = [3, 2, 2]} in "mlp"
+      : (tensor<6x2xf32>) -> tensor<3x2x2xf32>
+  %m1 = plan.call "aten.mul.Tensor"(%v1, %e1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<3x2x2xf32>, tensor<3x2x2xi1>) -> tensor<3x2x2xf32>
+  %g1 = plan.call "aten.sum.dim_IntList"(%m1) {self = #base.operand<0>, dim = [2], keepdim = true} in "mlp"
+      : (tensor<3x2x2xf32>) -> tensor<3x2x1xf32>
+  %p1 = plan.call "aten.mul.Tensor"(%y1, %g1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<3x2x4xf32>, tensor<3x2x1xf32>) -> tensor<3x2x4xf32>
+  %out = plan.call "aten.add.Tensor"(%p0, %p1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  return %out : tensor<3x2x4xf32>
+}

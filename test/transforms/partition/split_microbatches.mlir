@@ -159,18 +159,35 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
 // -----
 
 // The ranks have 2, 1 and 1 elements of a microbatch of 4, so that their extents do not say how many come before it.
+// They make the numbers of all of it.
 !part = tensor<12xi64, #plan.sharding<[{"microbatch", "tp"}]>>
 !addend = tensor<i64, #plan.sharding<[], partial = sum {"tp", "microbatch"}>>
 !ranks = tensor<i64, #plan.sharding<[], partial = sum {"tp"}>>
 plan.mesh [#base.mesh_axis<"tp" = 3>, #base.mesh_axis<"microbatch" = 3>]
 
 // CHECK-LABEL: func.func @uneven
-// CHECK: %[[OWN:.*]] = plan.call "aten.arange.start_step"() {end = #base.local<0, result 0, dim 0, offset 1, extent 1>, start = #base.local<0, result 0, dim 0, offset 1>, step = 1 : i64} : () -> tensor<4xi64, #plan.sharding<[{"tp"}]>>
-// CHECK: %[[INDEX:.*]] = plan.call "aten.to.dtype"(%{{.*}}) {dtype = i64
-// CHECK: %[[BEFORE:.*]] = plan.call "aten.mul.Tensor"(%[[INDEX]]) {other = 4 : i64
-// CHECK: plan.call "aten.add.Tensor"(%[[OWN]], %[[BEFORE]]) {{.*}} -> tensor<4xi64, #plan.sharding<[{"tp"}]>>
+// CHECK: %[[ALL:.*]] = plan.call "aten.arange.start_step"() {end = #base.local<0, result 0, dim 0, offset 3, extent 1, microbatch 1>, start = #base.local<0, result 0, dim 0, offset 3, microbatch 1>, step = 1 : i64} : () -> tensor<4xi64, #plan.sharding<[{}]>>
+// CHECK: plan.slice %[[ALL]] [#plan.axis<"tp">] dim 0 {{.*}} -> tensor<4xi64, #plan.sharding<[{"tp"}]>>
 func.func @uneven() -> (!ranks {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
   %0 = plan.call "aten.arange.start_step"() {start = #base.local<0, result 0, dim 0, offset 1>, end = #base.local<0, result 0, dim 0, offset 1, extent 1>, step = 1} : () -> !part
+  %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!part) -> !addend
+  %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
+  return %n1 : !ranks
+}
+
+// -----
+
+// Ranks divide the batch, and each microbatch of a rank: no integer of the rank's own part says where it begins.
+!part = tensor<12xf32, #plan.sharding<[{"dp", "microbatch", "tp"}]>>
+!addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "tp", "microbatch"}>>
+!ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp", "tp"}>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>, #base.mesh_axis<"microbatch" = 3>]
+
+// CHECK-LABEL: func.func @inside
+// CHECK: %[[ALL:.*]] = plan.call "aten.arange.start_step"() {end = #base.local<1, result 0, dim 0, offset 6, extent 2, microbatch 2>, start = #base.local<1, result 0, dim 0, offset 6, microbatch 2>, step = 2 : i64} : () -> tensor<4xf32, #plan.sharding<[{"dp"}]>>
+// CHECK: plan.slice %[[ALL]] [#plan.axis<"tp">] dim 0 {{.*}} -> tensor<4xf32, #plan.sharding<[{"dp", "tp"}]>>
+func.func @inside() -> (!ranks {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
+  %0 = plan.call "aten.arange.start_step"() {start = #base.local<1, result 0, dim 0, offset 2>, end = #base.local<1, result 0, dim 0, offset 2, extent 2>, step = 2} : () -> !part
   %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
   return %n1 : !ranks

@@ -71,15 +71,15 @@ func.func @step(%x: !batch {plan.kind = #plan.kind<input>}) -> (!number {plan.na
 
 // -----
 
-// A dim that is counted is sharded over ranks, split into microbatches, and sharded again within a microbatch.
-!part = tensor<12xf32, #plan.sharding<[{"dp", "microbatch", "tp"}]>>
+// A diagonal that counts samples, which are sharded over ranks, split into microbatches, and sharded again.
+!part = tensor<12x12xf32, #plan.sharding<[{"dp", "microbatch", "tp"}, {}]>>
 !addend = tensor<f32, #plan.sharding<[], partial = sum {"dp", "tp", "microbatch"}>>
 !ranks = tensor<f32, #plan.sharding<[], partial = sum {"dp", "tp"}>>
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>, #base.mesh_axis<"microbatch" = 3>]
-func.func @step() -> (!ranks {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
-  // expected-error@below {{operator 'aten.arange.start_step' counts samples, but its microbatches are split over ranks}}
+func.func @step(%x: !part {plan.kind = #plan.kind<input>}) -> (!ranks {plan.name = "loss"}) attributes {plan.role = #base.role<step>} {
+  // expected-error@below {{operator 'aten.tril.default' counts samples, but its microbatches are split over ranks}}
   // expected-note@below {{help: leave out 'microbatches 3', or gather before it the axes that split the samples of a rank further}}
-  %0 = plan.call "aten.arange.start_step"() {start = #base.local<1, result 0, dim 0, offset 2>, end = #base.local<1, result 0, dim 0, offset 2, extent 2>, step = 2} : () -> !part
+  %0 = plan.call "aten.tril.default"(%x) {self = #base.operand<0>, diagonal = #base.local<0, operand 0, dim 0, offset 1>} : (!part) -> !part
   %n = plan.call "aten.sum.default"(%0) {self = #base.operand<0>} : (!part) -> !addend
   %n1 = plan.all_reduce %n [#plan.axis<"microbatch">] : !addend -> !ranks
   return %n1 : !ranks

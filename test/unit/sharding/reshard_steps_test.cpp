@@ -110,6 +110,8 @@ TEST_F(ReshardSteps, AxesMoveTogether) {
 TEST_F(ReshardSteps, ShardsOfOneSizeAreExchangedWhole) {
   check({
       {"8x16xf32", R"([{"a"}, {"b"}])", R"([{"b"}, {"a"}])", "permute a b", 128},
+      // Shards stay inside those of the major axis that both divisions have.
+      {"16xf32", R"([{"c", "a", "b"}])", R"([{"c", "b", "a"}])", "permute a b", 4},
       {"8x16xf32", R"([{"c"}, {"a", "b"}])", R"([{"a", "b"}, {"c"}])", "permute c a b", 32},
       {"8x16xf32", R"([{"a"}, {"c"}])", R"([{"b"}, {"c"}])", "permute a b", 64},
       // Digits of an axis: the group has all elements that any of its ranks needs.

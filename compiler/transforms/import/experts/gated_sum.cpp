@@ -143,6 +143,11 @@ static bool areAlike(ArrayRef<plan::CallOp> left, ArrayRef<plan::CallOp> right) 
   });
 }
 
+/// True if both have the same elements, perhaps by views of their own.
+static bool areSame(Value left, Value right) {
+  return left == right || (left.getType() == right.getType() && beforeViews(left) == beforeViews(right));
+}
+
 /// True if there is one gate for each expert of one choice.
 bool GatedSumReader::readChoice() {
   SmallVectorImpl<GatedResult> &results = read.results;
@@ -150,7 +155,7 @@ bool GatedSumReader::readChoice() {
     return false;
   const GatedResult first = results.front();
   for (const GatedResult &other : results)
-    if (other.read.indices != first.read.indices || other.read.values != first.read.values ||
+    if (!areSame(other.read.indices, first.read.indices) || !areSame(other.read.values, first.read.values) ||
         other.result.getType() != first.result.getType() || !areAlike(other.after, first.after))
       return false;
   llvm::sort(results,

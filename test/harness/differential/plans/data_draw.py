@@ -34,7 +34,7 @@ class DataDraw:
         axes = self.axes()
         stage = self.generator.choice((OPTIMIZER, GRADIENTS, PARAMETERS, PARAMETERS, ""))
         over = [self.generator.choice(axes)] if len(axes) > 1 and self.chance(0.7) else axes
-        paths = self.free_paths(over if stage else [])
+        paths = self.free_paths(axes, over if stage else [])
         if not any(self.is_trained(path) for path in paths):
             return []
         options = [f"shard {stage}" + (f" over {over[0]}" if over != axes else "")] if stage else []
@@ -54,10 +54,16 @@ class DataDraw:
         more = [self.generator.choice(others)] if others and self.chance(0.15) else []
         return (self.batch_axes[-1:] if self.chance(0.1) else self.batch_axes) + more
 
-    def free_paths(self, axes: list[str]) -> list[str]:
-        """Modules that no style divides over these axes, themselves or below them."""
+    def free_paths(self, axes: list[str], over: list[str]) -> list[str]:
+        """Modules that no style divides over the axes of the shards, themselves or below them, and of which the ranks of
+        the block hold the same experts."""
         said = {entry.path: entry.clauses[0] for entry in self.drawn.entries}
-        divided = [path for path in self.owners if set(axes) & set(re.findall(r"\w+", said.get(path, "")))]
+
+        def divided_by(path: str) -> list[str]:
+            style = said.get(path, "")
+            return axes if style.startswith("expert") else over
+
+        divided = [path for path in self.owners if set(divided_by(path)) & set(re.findall(r"\w+", said.get(path, "")))]
         return [path for path in self.owners if not any(f"{each}.".startswith(f"{path}.") for each in divided)]
 
     def is_trained(self, path: str) -> bool:

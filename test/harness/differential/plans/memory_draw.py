@@ -35,8 +35,7 @@ def contiguous_kinds(drawn: case.Case, data: Statement) -> list[str]:
     shards, bucket = option(data, "shard"), option(data, "bucket")
     if bucket == "none" or not (shards or bucket):
         return []
-    is_gathered_anew = "parameters" in shards and converts(drawn)
-    return (["parameters"] if shards and not is_gathered_anew else []) + ["gradients"]
+    return (["parameters"] if shards and not converts(drawn) else []) + ["gradients"]
 
 
 def offloaded_kinds(drawn: case.Case, data: Statement, groups: Groups) -> list[str]:

@@ -296,7 +296,8 @@ bool Planner::permute() {
     // A permutation sends whole shards, so all shards must have one size under both divisions.
     if (!isEven(now, dim) || !isEven(then, dim))
       return false;
-    // Shards stay inside those of the major axes that both divisions have: no rank outside, and no microbatch, takes part.
+    // Shards stay inside those of the major axes that both divisions have: no rank outside, and no microbatch, takes
+    // part.
     for (ArrayRef<AxisRefAttr> side : {now.getAxes(), then.getAxes()})
       for (AxisRefAttr axis : side.drop_front(commonAxes(dim)))
         addAxis(moved, axis, mesh);

@@ -91,10 +91,10 @@ static Value firstIndexOf(const Composition &composition, Value self, Value extr
   int64_t size = shapeOf(self)[dim];
   SmallVector<int64_t> shape(shapeOf(self));
   shape[dim] = 1;
-  Value fromEnd = composition.make("meshplan.extreme_place")
+  Value fromEnd = composition.make("meshplan.extreme_position")
                       .tensor("self", self)
                       .tensor("extreme", extreme)
-                      .tensor("places", composition.indices(size))
+                      .tensor("positions", composition.indices(size))
                       .integer("dim", dim)
                       .integer("size", size)
                       .build(shape, IntegerType::get(self.getContext(), 64));

@@ -48,7 +48,7 @@ static void gather(Composition &composition) {
   composition.give(composition.make("meshplan.gather_part")
                        .tensor("self", self)
                        .tensor("index", index)
-                       .tensor("places", composition.indices(size))
+                       .tensor("positions", composition.indices(size))
                        .integer("dim", dim)
                        .integer("size", size)
                        .build(shapeOf(index), elementOf(self)));
@@ -145,10 +145,10 @@ static void index(Composition &composition) {
     return composition.give(composition.make("meshplan.index_part")
                                 .tensor("self", self)
                                 .tensors("indices", indices)
-                                .tensor("places", composition.indices(size))
+                                .tensor("positions", composition.indices(size))
                                 .integer("dim", dim)
                                 .integer("size", size)
-                                .integer("place", firstIndexDim(view))
+                                .integer("first_index_dim", firstIndexDim(view))
                                 .build(shapeOf(composition.result()), elementOf(self)));
   int64_t count = shape[dim] = ShapedType::getNumElements(shapeOf(indices[dim]));
   giveGathered(composition, self, spread(composition, math.reshape(indices[dim], {count}), shape, dim), dim);
@@ -185,7 +185,7 @@ template <bool Adds> static void scatter(Composition &composition) {
   if (Value source = composition.operand("src"))
     call.tensor("src", source);
   call.literal("value", composition.getView().get("value")).flag("adds", Adds);
-  call.tensor("places", composition.indices(size)).integer("dim", dim).integer("size", size);
+  call.tensor("positions", composition.indices(size)).integer("dim", dim).integer("size", size);
   composition.give(call.build(shapeOf(self), elementOf(self)));
 }
 
@@ -198,7 +198,7 @@ static void giveScattered(Composition &composition, Value source, Value index, i
   composition.give(composition.make("meshplan.scatter_sum_part")
                        .tensor("source", source)
                        .tensor("index", index)
-                       .tensor("places", composition.indices(shapeOf(result)[dim]))
+                       .tensor("positions", composition.indices(shapeOf(result)[dim]))
                        .tensor("like", composition.operand("like"))
                        .integer("dim", dim)
                        .integers("size", shapeOf(result))
@@ -230,11 +230,11 @@ static void indexSum(Composition &composition) {
     return composition.give(composition.make("meshplan.index_sum_part")
                                 .tensor("source", source)
                                 .tensors("indices", indices)
-                                .tensor("places", composition.indices(shape[dim]))
+                                .tensor("positions", composition.indices(shape[dim]))
                                 .tensor("like", composition.operand("like"))
                                 .integer("dim", dim)
                                 .integers("size", shape)
-                                .integer("place", firstIndexDim(view))
+                                .integer("first_index_dim", firstIndexDim(view))
                                 .build(shape, elementOf(result)));
   int64_t count = shape[dim] = ShapedType::getNumElements(shapeOf(indices[dim]));
   giveScattered(composition, math.reshape(source, shape),

@@ -46,12 +46,12 @@ static std::optional<ComposedDims> topkDims(const CallView &call, plan::MeshOp m
 
 static void topk(Composition &composition) {
   const CallView &view = composition.getView();
-  Value self = composition.operand("self"), places;
+  Value self = composition.operand("self"), positions;
   int64_t dim = topkDims(view, composition.getMesh())->dims.front(), size = shapeOf(self)[dim];
   SmallVector<Value> heap;
   for (Range run : runsOf(cast<RankedTensorType>(self.getType()), dim, composition.getMesh())) {
     CallBuilder step = composition.make("meshplan.topk_part");
-    step.tensor("self", self).tensor("places", places = places ? places : composition.indices(size));
+    step.tensor("self", self).tensor("positions", positions = positions ? positions : composition.indices(size));
     if (!heap.empty())
       step.tensor("values", heap[0]).tensor("indices", heap[1]);
     step.integer("k", view.getInt("k", 0)).integer("dim", dim).flag("largest", view.getBool("largest", true));

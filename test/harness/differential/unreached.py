@@ -67,7 +67,7 @@ REASONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     (STEPS, OF_STEPS, EVERYWHERE),
     (
         COMPOSED,
-        ("meshplan.extreme_place", "meshplan.*_part", "aten.linalg__powsum.default"),
+        ("meshplan.extreme_position", "meshplan.*_part", "aten.linalg__powsum.default"),
         ("sequence", "tied", "parts"),
     ),
     (HEADS, ("meshplan.attention",), ("rowwise", "sequence", "parts")),

@@ -55,7 +55,7 @@ func.func @topk(%x: tensor<4x200xf32> {plan.kind = #plan.kind<input>, plan.names
 
 // A gradient at selected indices has the shape of the tensor that was read, and so also its layout.
 // CHECK-LABEL: func.func @scatter_sum(
-// CHECK: plan.call "meshplan.scatter_sum_part"(%arg0, %arg1, %{{.*}}, %arg2) {dim = 1 : i64, index = #base.operand<1>, like = #base.operand<3>, places = #base.operand<2>, size = [4, 70], source = #base.operand<0>}{{.*}} -> tensor<4x70xf32, #plan.sharding<[{}, {"tp"}]>>
+// CHECK: plan.call "meshplan.scatter_sum_part"(%arg0, %arg1, %{{.*}}, %arg2) {dim = 1 : i64, index = #base.operand<1>, like = #base.operand<3>, positions = #base.operand<2>, size = [4, 70], source = #base.operand<0>}{{.*}} -> tensor<4x70xf32, #plan.sharding<[{}, {"tp"}]>>
 // CHECK: plan.call "meshplan.scatter_sum"(%arg0, %arg1) {dim = 1 : i64, index = #base.operand<1>, size = [4, 70], source = #base.operand<0>}{{.*}} -> tensor<4x70xf32, #plan.sharding<[{}, {}]>>
 plan.mesh [#base.mesh_axis<"tp" = 3>]
 func.func @scatter_sum(%g: tensor<4x1xf32> {plan.kind = #plan.kind<input>, plan.names = ["g"], plan.sharding = #plan.sharding<[{}, {}]>},
@@ -132,7 +132,7 @@ func.func @group_norm(
 
 // Row indices and class indices: each rank looks up its own classes, for all rows.
 // CHECK-LABEL: func.func @rows_and_classes(
-// CHECK: plan.call "meshplan.index_part"(%arg0, %arg1, %{{.*}}, %{{.*}}) {dim = 1 : i64, {{.*}}place = 0 : i64, {{.*}}size = 70 : i64}{{.*}} -> tensor<5xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
+// CHECK: plan.call "meshplan.index_part"(%arg0, %arg1, %{{.*}}, %{{.*}}) {dim = 1 : i64, {{.*}}first_index_dim = 0 : i64, {{.*}}size = 70 : i64}{{.*}} -> tensor<5xf32, #plan.sharding<[{}], partial = sum {"tp"}>>
 // CHECK: plan.call "meshplan.index_sum_part"(%arg3, %arg1, %{{.*}}, %{{.*}}, %arg0) {dim = 1 : i64, {{.*}}size = [4, 70], {{.*}} -> tensor<4x70xf32, #plan.sharding<[{}, {"tp"}]>>
 plan.mesh [#base.mesh_axis<"tp" = 3>]
 func.func @rows_and_classes(

@@ -33,7 +33,7 @@ const llvm::StringSet<> withoutDerivative = {
     "meshplan.weight_gradient_f32",
     // local forms
     "meshplan.embedding",
-    "meshplan.extreme_place",
+    "meshplan.extreme_position",
     "meshplan.gather_part",
     "meshplan.group_norm",
     "meshplan.grouped_convolution",

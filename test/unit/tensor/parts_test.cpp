@@ -28,29 +28,30 @@ Deal byParts(int64_t size, int64_t ranks) {
 std::vector<Deal> deals(int64_t size) { return {inRuns(size, 1), inRuns(size, 3), byParts(size, 2), inRuns(size, 8)}; }
 
 /// One call of a rank.
-at::Tensor partOf(std::string_view target, NamedTensors tensors, const at::Tensor &places, int64_t dim, int64_t size,
+at::Tensor partOf(std::string_view target, NamedTensors tensors, const at::Tensor &positions, int64_t dim, int64_t size,
                   std::vector<Argument> literals = {}) {
-  tensors.emplace_back("places", places);
+  tensors.emplace_back("positions", positions);
   literals.insert(literals.end(), {{"dim", dim}, {"size", size}});
   return callNamed(target, tensors, std::move(literals))[0];
 }
 
 at::Tensor sumOfGathered(const at::Tensor &self, const at::Tensor &index, int64_t dim, const Deal &deal) {
   at::Tensor sum;
-  for (const at::Tensor &places : deal) {
-    at::Tensor part = partOf("meshplan.gather_part", {{"self", self.index_select(dim, places)}, {"index", index}},
-                             places, dim, self.size(dim));
+  for (const at::Tensor &positions : deal) {
+    at::Tensor part = partOf("meshplan.gather_part", {{"self", self.index_select(dim, positions)}, {"index", index}},
+                             positions, dim, self.size(dim));
     sum = sum.defined() ? sum + part : part;
   }
   return sum;
 }
 
 /// The first indices of the extremes of rows of [n, C].
-at::Tensor firstPlaces(const at::Tensor &self, const at::Tensor &extreme, const Deal &deal) {
+at::Tensor firstPositions(const at::Tensor &self, const at::Tensor &extreme, const Deal &deal) {
   at::Tensor most;
-  for (const at::Tensor &places : deal) {
-    at::Tensor part = partOf("meshplan.extreme_place", {{"self", self.index_select(1, places)}, {"extreme", extreme}},
-                             places, 1, self.size(1));
+  for (const at::Tensor &positions : deal) {
+    at::Tensor part =
+        partOf("meshplan.extreme_position", {{"self", self.index_select(1, positions)}, {"extreme", extreme}},
+               positions, 1, self.size(1));
     most = most.defined() ? at::maximum(most, part) : part;
   }
   return self.size(1) - most;
@@ -71,9 +72,9 @@ Selected selectedByRanks(const at::Tensor &self, int64_t k, bool largest, const 
   Selected heap;
   for (const Range &run : runs) {
     std::vector<Selected> parts;
-    for (const at::Tensor &places : deal) {
-      NamedTensors tensors = {{"self", self.index_select(-1, places)},
-                              {"places", places},
+    for (const at::Tensor &positions : deal) {
+      NamedTensors tensors = {{"self", self.index_select(-1, positions)},
+                              {"positions", positions},
                               {"values", heap.first},
                               {"indices", heap.second}};
       auto results = callNamed("meshplan.topk_part", tensors,
@@ -93,9 +94,9 @@ Selected selectedByRanks(const at::Tensor &self, int64_t k, bool largest, const 
 
 std::vector<Range> runsOf(const Deal &deal) {
   std::vector<Range> runs;
-  for (const at::Tensor &places : deal)
-    if (places.numel() > 0)
-      runs.push_back({places[0].item<int64_t>(), places.numel()});
+  for (const at::Tensor &positions : deal)
+    if (positions.numel() > 0)
+      runs.push_back({positions[0].item<int64_t>(), positions.numel()});
   return runs;
 }
 
@@ -110,7 +111,7 @@ TEST(PartsTest, WhatIsGatheredOfPartsAddsUpToTheWhole) {
 }
 
 TEST(PartsTest, AnIndexBehindTheWholeDimIsAnErrorOnEveryRank) {
-  NamedTensors tensors = {{"self", at::randn({2, 4})}, {"index", at::full({2, 1}, 12)}, {"places", at::arange(4)}};
+  NamedTensors tensors = {{"self", at::randn({2, 4})}, {"index", at::full({2, 1}, 12)}, {"positions", at::arange(4)}};
   EXPECT_THAT(failureOf("meshplan.gather_part", tensors, {{"dim", 1}, {"size", 12}}),
               testing::HasSubstr("index 12 at [0, 0] is out of range [0, 12)"));
   tensors.emplace_back("src", at::randn({2, 1}));
@@ -122,11 +123,11 @@ TEST(PartsTest, WhatIsWrittenToPartsIsWhatIsWrittenToTheWhole) {
   at::Tensor self = at::randn({3, 11}), index = at::tensor({4, 10, 4, 0, 2, 1}).view({3, 2}), src = at::randn({3, 2});
   auto written = [&](const Deal &deal, const at::Tensor &source, bool adds) {
     std::vector<at::Tensor> parts, all;
-    for (const at::Tensor &places : deal) {
-      all.push_back(places);
+    for (const at::Tensor &positions : deal) {
+      all.push_back(positions);
       parts.push_back(partOf("meshplan.scatter_part",
-                             {{"self", self.index_select(1, places)}, {"index", index}, {"src", source}}, places, 1, 11,
-                             {{"adds", adds}, {"value", 0.5}}));
+                             {{"self", self.index_select(1, positions)}, {"index", index}, {"src", source}}, positions,
+                             1, 11, {{"adds", adds}, {"value", 0.5}}));
     }
     return at::cat(parts, 1).index_select(1, at::cat(all).argsort());
   };
@@ -137,15 +138,15 @@ TEST(PartsTest, WhatIsWrittenToPartsIsWhatIsWrittenToTheWhole) {
   }
 }
 
-TEST(PartsTest, TheSumAtPlacesOfPartsIsThatOfTheWhole) {
+TEST(PartsTest, TheSumAtPositionsOfPartsIsThatOfTheWhole) {
   at::Tensor source = at::randint(9, {3, 5}).to(at::kFloat), index = at::randint(11, {3, 5}, at::kLong);
   at::Tensor whole = at::zeros({3, 11}).scatter_add(1, index, source);
   for (const Deal &deal : deals(11))
-    for (const at::Tensor &places : deal) {
-      NamedTensors tensors = {{"source", source}, {"index", index}, {"places", places}};
+    for (const at::Tensor &positions : deal) {
+      NamedTensors tensors = {{"source", source}, {"index", index}, {"positions", positions}};
       at::Tensor part = callNamed("meshplan.scatter_sum_part", tensors,
-                                  {{"dim", 1}, {"size", std::vector<int64_t>{3, places.numel()}}})[0];
-      EXPECT_TRUE(at::equal(part, whole.index_select(1, places)));
+                                  {{"dim", 1}, {"size", std::vector<int64_t>{3, positions.numel()}}})[0];
+      EXPECT_TRUE(at::equal(part, whole.index_select(1, positions)));
     }
 }
 
@@ -153,8 +154,8 @@ TEST(PartsTest, TheFirstOfEqualExtremesWins) {
   for (at::ScalarType type : {at::kFloat, at::kBFloat16, at::kLong}) {
     at::Tensor self = at::randint(3, {20, 13}).to(type);
     for (const Deal &deal : deals(13)) {
-      EXPECT_TRUE(at::equal(firstPlaces(self, self.amax(1, true), deal), self.argmax(1, true)));
-      EXPECT_TRUE(at::equal(firstPlaces(self, self.amin(1, true), deal), self.argmin(1, true)));
+      EXPECT_TRUE(at::equal(firstPositions(self, self.amax(1, true), deal), self.argmax(1, true)));
+      EXPECT_TRUE(at::equal(firstPositions(self, self.amin(1, true), deal), self.argmin(1, true)));
     }
   }
 }
@@ -163,11 +164,11 @@ TEST(PartsTest, WhatIsNoNumberIsAnExtreme) {
   at::Tensor self = at::randint(3, {20, 13}).to(at::kFloat);
   self.masked_fill_(self.eq(1), std::numeric_limits<float>::quiet_NaN());
   for (const Deal &deal : deals(13))
-    EXPECT_TRUE(at::equal(firstPlaces(self, self.amax(1, true), deal), self.argmax(1, true)));
+    EXPECT_TRUE(at::equal(firstPositions(self, self.amax(1, true), deal), self.argmax(1, true)));
 }
 
 /// PyTorch's own indices, for rows in which most of the selected values occur many times.
-TEST(PartsTest, SelectionByRanksHasThePlacesOfTheWholeRow) {
+TEST(PartsTest, SelectionByRanksHasThePositionsOfTheWholeRow) {
   for (at::ScalarType type : {at::kFloat, at::kBFloat16, at::kLong, at::kDouble})
     for (int64_t k : {1, 2, 5})
       for (bool largest : {true, false}) {
@@ -175,8 +176,8 @@ TEST(PartsTest, SelectionByRanksHasThePlacesOfTheWholeRow) {
         auto [values, indices] = self.topk(k, -1, largest);
         for (int64_t ranks : {1, 2, 3, 7}) {
           Deal deal = inRuns(self.size(-1), ranks);
-          auto [found, places] = selectedByRanks(self, k, largest, runsOf(deal), deal);
-          EXPECT_TRUE(at::equal(found, values) && at::equal(places, indices)) << k << ", " << ranks;
+          auto [found, positions] = selectedByRanks(self, k, largest, runsOf(deal), deal);
+          EXPECT_TRUE(at::equal(found, values) && at::equal(positions, indices)) << k << ", " << ranks;
         }
       }
 }
@@ -188,8 +189,8 @@ TEST(PartsTest, SelectionGoesOnFromFewElements) {
   Deal deal = {at::arange(2), at::arange(2, 4), at::arange(4, 330)};
   for (bool largest : {true, false}) {
     auto [values, indices] = self.topk(5, -1, largest);
-    auto [found, places] = selectedByRanks(self, 5, largest, runsOf(deal), deal);
-    EXPECT_TRUE(at::equal(places, indices));
+    auto [found, positions] = selectedByRanks(self, 5, largest, runsOf(deal), deal);
+    EXPECT_TRUE(at::equal(positions, indices));
     EXPECT_TRUE(at::equal(found.nan_to_num(9), values.nan_to_num(9)));
   }
 }
@@ -199,21 +200,21 @@ TEST(PartsTest, SelectionOfADimInParts) {
   at::Tensor self = at::randint(4, {30, 200}).to(at::kFloat);
   Deal deal = byParts(200, 2);
   auto [values, indices] = self.topk(3);
-  auto [found, places] = selectedByRanks(self, 3, true, {{0, 50}, {50, 50}, {100, 50}, {150, 50}}, deal);
-  EXPECT_TRUE(at::equal(found, values) && at::equal(places, indices));
+  auto [found, positions] = selectedByRanks(self, 3, true, {{0, 50}, {50, 50}, {100, 50}, {150, 50}}, deal);
+  EXPECT_TRUE(at::equal(found, values) && at::equal(positions, indices));
 }
 
 namespace {
 
 /// The call of a rank; `byDim` has the number of each dim's index, -1 without one.
-at::Tensor indexed(std::string_view target, std::string name, const at::Tensor &tensor, const at::Tensor &places,
+at::Tensor indexed(std::string_view target, std::string name, const at::Tensor &tensor, const at::Tensor &positions,
                    const std::vector<at::Tensor> &indices, std::vector<int> byDim, std::vector<Argument> literals) {
-  std::vector<at::Tensor> tensors{tensor, places};
+  std::vector<at::Tensor> tensors{tensor, positions};
   tensors.insert(tensors.end(), indices.begin(), indices.end());
   ValueListArgument list;
   for (int number : byDim)
     list.values.push_back(number < 0 ? -1 : number + 2);
-  literals.insert(literals.end(), {value(std::move(name), 0), value("places", 1), {"indices", list}});
+  literals.insert(literals.end(), {value(std::move(name), 0), value("positions", 1), {"indices", list}});
   return callOperator(target, tensors, std::move(literals))[0];
 }
 
@@ -227,13 +228,13 @@ TEST(PartsTest, SeveralIndicesOfWhichOneIsOfADividedDim) {
   at::Tensor sums = at::index_put(at::zeros_like(self), both, gradient, /*accumulate=*/true);
   for (const Deal &deal : deals(9)) {
     at::Tensor sum = at::zeros({4, 3, 3}, at::kDouble);
-    for (const at::Tensor &places : deal) {
-      at::Tensor part = self.index_select(2, places);
-      sum += indexed("meshplan.index_part", "self", part, places, {rows, classes}, {0, -1, 1},
-                     {{"dim", int64_t(2)}, {"size", int64_t(9)}, {"place", int64_t(0)}});
-      at::Tensor own = indexed("meshplan.index_sum_part", "source", gradient, places, {rows, classes}, {0, -1, 1},
-                               {{"dim", int64_t(2)}, {"size", part.sizes().vec()}, {"place", int64_t(0)}});
-      EXPECT_TRUE(at::allclose(own, sums.index_select(2, places), 1e-12, 1e-12));
+    for (const at::Tensor &positions : deal) {
+      at::Tensor part = self.index_select(2, positions);
+      sum += indexed("meshplan.index_part", "self", part, positions, {rows, classes}, {0, -1, 1},
+                     {{"dim", int64_t(2)}, {"size", int64_t(9)}, {"first_index_dim", int64_t(0)}});
+      at::Tensor own = indexed("meshplan.index_sum_part", "source", gradient, positions, {rows, classes}, {0, -1, 1},
+                               {{"dim", int64_t(2)}, {"size", part.sizes().vec()}, {"first_index_dim", int64_t(0)}});
+      EXPECT_TRUE(at::allclose(own, sums.index_select(2, positions), 1e-12, 1e-12));
     }
     EXPECT_TRUE(at::equal(sum, expected));
   }

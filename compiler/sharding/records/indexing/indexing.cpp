@@ -199,14 +199,14 @@ static void tieOthers(RuleBuilder &builder, const IndexedDims &dims, TensorRef a
 /// divide the dim `dim` of the tensor that it chooses from.
 static FactorRule indexRule(const CallView &call) {
   RuleBuilder builder(call);
-  TensorRef self = builder.operand("self"), result = builder.result(), places = builder.operand("places");
+  TensorRef self = builder.operand("self"), result = builder.result(), positions = builder.operand("positions");
   std::optional<IndexedDims> dims = indexedDims(call, self.getRank());
   if (!dims || dims->operands.empty())
     return builder.finish();
   tieIndices(builder, *dims, result, FactorKind::parallel);
   tieOthers(builder, *dims, self, result);
-  if (places)
-    builder.tie({self[call.getInt("dim", 0)], places[0]}, FactorKind::sum);
+  if (positions)
+    builder.tie({self[call.getInt("dim", 0)], positions[0]}, FactorKind::sum);
   return builder.finish();
 }
 
@@ -237,19 +237,19 @@ static Linearity inSelfAndValues(const CallView &call) { return linearIn(call, {
 static FactorRule indexSumRule(const CallView &call) {
   RuleBuilder builder(call);
   TensorRef source = builder.operand("source"), result = builder.result();
-  TensorRef places = builder.operand("places"), like = builder.operand("like");
+  TensorRef positions = builder.operand("positions"), like = builder.operand("like");
   std::optional<IndexedDims> dims = indexedDims(call, result.getRank());
   int64_t written = call.getInt("dim", 0);
   if (!dims || dims->operands.empty())
     return builder.finish();
   tieIndices(builder, *dims, source, FactorKind::sum);
   tieOthers(builder, *dims, result, source);
-  if (places)
-    builder.tie({places[0], like ? like[written] : DimRef(), result[written]});
+  if (positions)
+    builder.tie({positions[0], like ? like[written] : DimRef(), result[written]});
   return builder.finish();
 }
 
-/// For each index: its position among `places`, the element found there, and whether it matches.
+/// For each index: its position among `positions`, the element found there, and whether it matches.
 static OpCost indexPartCost(const CallView &call) {
   OpCost cost = lookupCost(call);
   int64_t indices = 0;

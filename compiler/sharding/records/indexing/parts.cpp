@@ -1,7 +1,7 @@
 //===- parts.cpp - records of lookups in a part of a dim ------------------===//
 //
 // The calls into which compositions (compiler/compositions) turn operators that
-// need a whole dim. `places` has the indices of the elements along the dim, so
+// need a whole dim. `positions` has the indices of the elements along the dim, so
 // that a rank knows its own elements however the dim is divided.
 //
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace meshplan {
 
-/// The tensors of these names have the dims of `self`. `dim` of self, which is also that of `places`, has the kind
+/// The tensors of these names have the dims of `self`. `dim` of self, which is also that of `positions`, has the kind
 /// `kind`.
 static FactorRule partRule(const CallView &call, std::initializer_list<StringRef> alike, FactorKind kind) {
   RuleBuilder builder(call);
@@ -32,11 +32,11 @@ static FactorRule partRule(const CallView &call, std::initializer_list<StringRef
     if (dim != along)
       builder.tie(dims);
   }
-  builder.tie({self[along], builder.operand("places")[0]}, kind);
+  builder.tie({self[along], builder.operand("positions")[0]}, kind);
   return builder.finish();
 }
 
-static FactorRule extremePlaceRule(const CallView &call) { return partRule(call, {"extreme"}, FactorKind::max); }
+static FactorRule extremePositionRule(const CallView &call) { return partRule(call, {"extreme"}, FactorKind::max); }
 static FactorRule topkRule(const CallView &call) { return partRule(call, {"values", "indices"}, FactorKind::max); }
 
 /// Like aten.gather; the dim that is chosen from may be divided, too.
@@ -49,7 +49,7 @@ static FactorRule gatherPartRule(const CallView &call) {
       builder.tie({index[dim], result[dim]});
     else if (self[dim].size == index[dim].size)
       builder.tie({self[dim], index[dim], result[dim]});
-  builder.tie({self[chosen], builder.operand("places")[0]}, FactorKind::sum);
+  builder.tie({self[chosen], builder.operand("positions")[0]}, FactorKind::sum);
   return builder.finish();
 }
 
@@ -61,7 +61,7 @@ static FactorRule scatterPartRule(const CallView &call) {
   int64_t written = normalizeDim(call.getInt("dim", 0), result.getRank());
   for (int64_t dim = 0; dim < result.getRank(); ++dim)
     if (dim == written)
-      builder.tie({self[dim], builder.operand("places")[0], result[dim]});
+      builder.tie({self[dim], builder.operand("positions")[0], result[dim]});
     else if (self[dim].size == index[dim].size && (!src || src[dim].size == index[dim].size))
       builder.tie({self[dim], index[dim], src ? src[dim] : DimRef(), result[dim]});
   return builder.finish();
@@ -79,7 +79,7 @@ static FactorRule scatterSumPartRule(const CallView &call) {
       builder.tie({source[dim], index[dim]}, FactorKind::sum);
     else if (result[dim].size == index[dim].size)
       builder.tie({source[dim], index[dim], ofLike(dim), result[dim]});
-  builder.tie({builder.operand("places")[0], ofLike(written), result[written]});
+  builder.tie({builder.operand("positions")[0], ofLike(written), result[written]});
   return builder.finish();
 }
 
@@ -90,7 +90,7 @@ static Linearity scatterLinearity(const CallView &call) {
 }
 
 /// Flags of all elements.
-static OpCost extremePlaceCost(const CallView &call) {
+static OpCost extremePositionCost(const CallView &call) {
   OpCost cost = copyCost(call);
   int64_t elements = call.operands.front().getNumElements();
   cost.flops = 3 * elements;
@@ -98,7 +98,7 @@ static OpCost extremePlaceCost(const CallView &call) {
   return cost;
 }
 
-/// For each index: its position among `places`, the element found there, and whether it matches.
+/// For each index: its position among `positions`, the element found there, and whether it matches.
 static OpCost gatherCost(const CallView &call) {
   OpCost cost;
   cost.bytes = 2 * tensorBytes(call.results.front());
@@ -138,15 +138,17 @@ static OpCost topkCost(const CallView &call) {
   Strides strides = call.getStrides(0);
   int64_t dim = normalizeDim(call.getInt("dim", 0), strides.size());
   bool isAdjacent = dim >= 0 && dim < static_cast<int64_t>(strides.size()) && strides[dim] == 1;
-  if (std::optional<unsigned> places = call.getOperand("places"))
-    cost.workspaceBytes = 2 * call.operands[*places].getNumElements();
+  if (std::optional<unsigned> positions = call.getOperand("positions"))
+    cost.workspaceBytes = 2 * call.operands[*positions].getNumElements();
   cost.workspaceBytes += isAdjacent ? 0 : tensorBytes(self);
   return cost;
 }
 
 void addPartRecords(OpRegistry &registry) {
-  registry.add(
-      {.target = "meshplan.extreme_place", .rule = extremePlaceRule, .linearity = notLinear, .cost = extremePlaceCost});
+  registry.add({.target = "meshplan.extreme_position",
+                .rule = extremePositionRule,
+                .linearity = notLinear,
+                .cost = extremePositionCost});
   registry.add({.target = "meshplan.gather_part",
                 .rule = gatherPartRule,
                 .linearity = inSelf,

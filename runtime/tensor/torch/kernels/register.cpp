@@ -92,11 +92,11 @@ static void callRowLossGradient(const c10::OperatorHandle &, Stack *stack) {
 }
 
 static void callTopkPart(const c10::OperatorHandle &, Stack *stack) {
-  at::Tensor self, places;
-  std::optional<at::Tensor> before, placesBefore;
+  at::Tensor self, positions;
+  std::optional<at::Tensor> before, positionsBefore;
   TopkStep step;
-  pop(stack, self, places, before, placesBefore, step.k, step.dim, step.largest, step.begin, step.end, step.size);
-  auto [values, indices] = topkPart(self, places, before, placesBefore, step);
+  pop(stack, self, positions, before, positionsBefore, step.k, step.dim, step.largest, step.begin, step.end, step.size);
+  auto [values, indices] = topkPart(self, positions, before, positionsBefore, step);
   push(stack, values, indices);
 }
 
@@ -195,16 +195,18 @@ static void define(torch::Library &library) {
               boxed<&callTokenLoss>());
   library.def("class_weight(Tensor weight, Tensor target, int ignore_index) -> Tensor", &classWeight);
   library.def("count_tokens(Tensor target, int ignore_index, ScalarType dtype) -> Tensor", &countTokens);
-  // Indexing along a split dim: each rank works on the positions that it holds, which `places` lists, and gives a
+  // Indexing along a split dim: each rank works on the positions that it holds, which `positions` lists, and gives a
   // neutral element for all others. A collective then combines the results.
-  library.def("extreme_place(Tensor self, Tensor extreme, Tensor places, int dim, int size) -> Tensor", &extremePlace);
-  library.def("gather_part(Tensor self, Tensor index, Tensor places, int dim, int size) -> Tensor", &gatherPart);
-  library.def("scatter_part(Tensor self, Tensor index, Tensor places, int dim, int size, Tensor? src=None, "
+  library.def("extreme_position(Tensor self, Tensor extreme, Tensor positions, int dim, int size) -> Tensor",
+              &extremePosition);
+  library.def("gather_part(Tensor self, Tensor index, Tensor positions, int dim, int size) -> Tensor", &gatherPart);
+  library.def("scatter_part(Tensor self, Tensor index, Tensor positions, int dim, int size, Tensor? src=None, "
               "Scalar value=0, bool adds=False) -> Tensor",
               &scatterPart);
-  library.def("index_part(Tensor self, Tensor?[] indices, Tensor places, int dim, int size, int place) -> Tensor",
-              &indexPart);
-  library.def("topk_part(Tensor self, Tensor places, Tensor? values=None, Tensor? indices=None, *, int k, int dim, "
+  library.def(
+      "index_part(Tensor self, Tensor?[] indices, Tensor positions, int dim, int size, int first_index_dim) -> Tensor",
+      &indexPart);
+  library.def("topk_part(Tensor self, Tensor positions, Tensor? values=None, Tensor? indices=None, *, int k, int dim, "
               "bool largest=True, int begin, int end, int size) -> (Tensor, Tensor)",
               boxed<&callTopkPart>());
   library.def(
@@ -254,12 +256,13 @@ static void defineGradients(torch::Library &library) {
               "int padding_idx=-1, bool scale_grad_by_freq=False, int rows=-1) -> Tensor",
               &embeddingGradient);
   library.def("scatter_sum(Tensor source, Tensor index, int dim, int[] size) -> Tensor", &scatterSum);
-  library.def("scatter_sum_part(Tensor source, Tensor index, Tensor places, int dim, int[] size) -> Tensor",
+  library.def("scatter_sum_part(Tensor source, Tensor index, Tensor positions, int dim, int[] size) -> Tensor",
               &scatterSumPart);
   library.def("index_sum(Tensor source, Tensor?[] indices, int[] size) -> Tensor", &indexSum);
-  library.def("index_sum_part(Tensor source, Tensor?[] indices, Tensor places, int dim, int[] size, int place) "
-              "-> Tensor",
-              &indexSumPart);
+  library.def(
+      "index_sum_part(Tensor source, Tensor?[] indices, Tensor positions, int dim, int[] size, int first_index_dim) "
+      "-> Tensor",
+      &indexSumPart);
   library.def("layer_norm_input_gradient(Tensor gradient, Tensor input, int[] normalized_shape, "
               "Tensor? weight=None, float eps=1e-5) -> Tensor",
               &layerNormInputGradient);

@@ -87,11 +87,11 @@ struct Step : TopkStep {
 } // namespace
 
 template <typename Number>
-static void selectRow(const Step &step, const Number *row, const Number *before, const int64_t *placesBefore,
+static void selectRow(const Step &step, const Number *row, const Number *before, const int64_t *positionsBefore,
                       Number *values, int64_t *indices) {
   Selection<Number> selection(step.k, step.largest);
   for (int64_t index = 0; index < std::min(step.k, step.begin); ++index)
-    selection.resume(before[index], placesBefore[index]);
+    selection.resume(before[index], positionsBefore[index]);
   for (int64_t position = step.begin; position < step.end; ++position)
     selection.add(row[step.first + position - step.begin], position);
   if (step.end == step.size)
@@ -105,12 +105,12 @@ static void selectRow(const Step &step, const Number *row, const Number *before,
 }
 
 static void selectRows(const Step &step, const at::Tensor &self, const at::Tensor &before,
-                       const at::Tensor &placesBefore, at::Tensor &values, at::Tensor &indices) {
+                       const at::Tensor &positionsBefore, at::Tensor &values, at::Tensor &indices) {
   int64_t columns = self.size(-1), rows = self.numel() / columns;
   AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBFloat16, self.scalar_type(), "topk_part", [&] {
     const auto *all = self.const_data_ptr<scalar_t>();
     const auto *old = before.defined() ? before.const_data_ptr<scalar_t>() : nullptr;
-    const auto *oldPlaces = before.defined() ? placesBefore.const_data_ptr<int64_t>() : nullptr;
+    const auto *oldPlaces = before.defined() ? positionsBefore.const_data_ptr<int64_t>() : nullptr;
     auto *value = values.data_ptr<scalar_t>();
     auto *index = indices.data_ptr<int64_t>();
     // Short rows are grouped, so that a thread has enough work.
@@ -124,19 +124,19 @@ static void selectRows(const Step &step, const at::Tensor &self, const at::Tenso
 
 /// On a device, the values are those of aten.topk. Which of equal elements is selected is unspecified there.
 static void selectOnDevice(const Step &step, const at::Tensor &self, const at::Tensor &before,
-                           const at::Tensor &placesBefore, at::Tensor &values, at::Tensor &indices) {
+                           const at::Tensor &positionsBefore, at::Tensor &values, at::Tensor &indices) {
   at::Tensor candidates = self.narrow(-1, step.first, step.end - step.begin);
-  at::Tensor places = at::arange(step.begin, step.end, indices.options()).expand(candidates.sizes());
+  at::Tensor positions = at::arange(step.begin, step.end, indices.options()).expand(candidates.sizes());
   int64_t known = std::min(step.k, step.begin);
   if (before.defined()) {
     candidates = at::cat({before.narrow(-1, 0, known), candidates}, -1);
-    places = at::cat({placesBefore.narrow(-1, 0, known), places}, -1);
+    positions = at::cat({positionsBefore.narrow(-1, 0, known), positions}, -1);
   }
   int64_t count = std::min(step.k, candidates.size(-1));
   // The earlier candidates come first, and compete with the elements of this run.
   auto [chosen, where] = candidates.topk(count, -1, step.largest);
   values.narrow(-1, 0, count).copy_(chosen);
-  indices.narrow(-1, 0, count).copy_(places.gather(-1, where));
+  indices.narrow(-1, 0, count).copy_(positions.gather(-1, where));
 }
 
 /// The lowest number of a dtype.
@@ -151,24 +151,24 @@ static at::Tensor rowsOf(const std::optional<at::Tensor> &tensor, int64_t dim) {
   return tensor ? tensor->movedim(dim, -1).contiguous() : at::Tensor();
 }
 
-std::tuple<at::Tensor, at::Tensor> meshplan::topkPart(const at::Tensor &self, const at::Tensor &places,
+std::tuple<at::Tensor, at::Tensor> meshplan::topkPart(const at::Tensor &self, const at::Tensor &positions,
                                                       const std::optional<at::Tensor> &values,
                                                       const std::optional<at::Tensor> &indices, const TopkStep &step) {
   auto [k, dim, largest, begin, end, size] = step;
-  TORCH_CHECK(places.dim() == 1 && places.size(0) == self.size(dim), "places ", places.sizes(), " do not fit dim ", dim,
-              " of ", self.sizes());
+  TORCH_CHECK(positions.dim() == 1 && positions.size(0) == self.size(dim), "positions ", positions.sizes(),
+              " do not fit dim ", dim, " of ", self.sizes());
   TORCH_CHECK(values.has_value() == (begin > 0) && indices.has_value() == (begin > 0), "a heap of ", begin,
               " elements");
   std::vector<int64_t> shape = self.movedim(dim, -1).sizes().vec();
   shape.back() = k;
   // Ranks without the run return the lowest value and the index -1; a max over the ranks then finds the real ones.
   at::Tensor chosen = at::full(shape, leastOf(self.scalar_type()), self.options());
-  at::Tensor where = at::full(shape, -1, places.options());
+  at::Tensor where = at::full(shape, -1, positions.options());
   // A run is a range of the dim that one rank holds completely.
-  int64_t own = places.ge(begin).logical_and_(places.lt(end)).sum().item<int64_t>();
+  int64_t own = positions.ge(begin).logical_and_(positions.lt(end)).sum().item<int64_t>();
   TORCH_CHECK(own == 0 || own == end - begin, "a rank has ", own, " of the indices from ", begin, " to ", end);
   if (own > 0 && chosen.numel() > 0) {
-    Step rows{step, places.lt(begin).sum().item<int64_t>()};
+    Step rows{step, positions.lt(begin).sum().item<int64_t>()};
     auto select = self.is_cpu() ? selectRows : selectOnDevice;
     select(rows, self.movedim(dim, -1).contiguous(), rowsOf(values, dim), rowsOf(indices, dim), chosen, where);
   }

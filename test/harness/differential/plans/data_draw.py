@@ -55,8 +55,9 @@ class DataDraw:
         return (self.batch_axes[-1:] if self.chance(0.1) else self.batch_axes) + more
 
     def free_paths(self, axes: list[str], over: list[str]) -> list[str]:
-        """Modules that no style divides over the axes of the shards, themselves or below them, and of which the ranks of
-        the block hold the same experts."""
+        """Modules that no style divides over the axes of the shards, themselves or below them, and of which the ranks
+        of the block hold the same experts.
+        """
         said = {entry.path: entry.clauses[0] for entry in self.drawn.entries}
 
         def divided_by(path: str) -> list[str]:

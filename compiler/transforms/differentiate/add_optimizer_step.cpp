@@ -6,6 +6,7 @@
 
 #include "compiler/transforms/differentiate/optimizer_step.h"
 #include "compiler/transforms/differentiate/passes.h"
+#include "dialect/plan/argument_adder.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 
@@ -31,8 +32,7 @@ struct AddOptimizerStepPass : meshplan::impl::AddOptimizerStepBase<AddOptimizerS
     if (step && !statements.empty() && !keepGradients)
       OptimizerStep(step, statements.front(), precisions.empty() ? PrecisionOp() : precisions.front()).add();
     for (auto function : module.getOps<func::FuncOp>())
-      for (unsigned index = 0; index < function.getNumArguments(); ++index)
-        function.removeArgAttr(index, attr::Group::getNameStr());
+      removeArgumentAttributes(function, attr::Group::getNameStr());
     for (OptimizerOp statement : statements)
       statement.erase();
     for (PrecisionOp precision : precisions)

@@ -32,7 +32,7 @@ static RankedTensorType withoutSharding(Value value) { return withSharding(value
 
 OptimizerStep::OptimizerStep(func::FuncOp step, OptimizerOp statement, PrecisionOp precision)
     : step(step), statement(statement), precision(precision), builder(step.getBody().front().getTerminator()),
-      guard(step, statement, precision, builder) {
+      states(step), guard(step, statement, precision, builder) {
   Operation *output = step.getBody().front().getTerminator();
   ArgumentTable arguments(step);
   for (unsigned index = 0; index < step.getNumResults(); ++index) {
@@ -196,16 +196,15 @@ void OptimizerStep::add() {
 }
 
 BlockArgument OptimizerStep::addArgument(RankedTensorType type, ArrayRef<NamedAttribute> attributes) {
-  unsigned index = step.getNumArguments();
-  [[maybe_unused]] LogicalResult inserted =
-      step.insertArgument(index, type, builder.getDictionaryAttr(attributes), statement.getLoc());
-  return step.getArgument(index);
+  return states.add(type, attributes, statement.getLoc());
 }
 
 Value OptimizerStep::setting(const Twine &name, double value, base::RateScheduleAttr schedule) {
   Value &argument = settings[name.str()];
-  if (!argument)
+  if (!argument) {
+    states.write();
     argument = settingArgument(step, name.str(), value, /*isPlaced=*/true, statement.getLoc(), schedule);
+  }
   return argument;
 }
 
@@ -336,6 +335,7 @@ void OptimizerStep::give(const Update &update, ValueRange values, ArrayRef<Block
 }
 
 void OptimizerStep::rewriteResults() {
+  states.write();
   Operation *output = step.getBody().front().getTerminator();
   SmallVector<Value> values;
   SmallVector<Attribute> attributes;

@@ -4,6 +4,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_OPTIMIZER_STEP_H
 
 #include "compiler/transforms/differentiate/numeric_guard.h"
+#include "dialect/plan/argument_adder.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace meshplan {
@@ -77,6 +78,7 @@ private:
   plan::OptimizerOp statement;
   plan::PrecisionOp precision;
   mlir::OpBuilder builder;
+  plan::ArgumentAdder states;
   NumericGuard guard;
   llvm::SmallVector<Update> updates;
   llvm::StringMap<mlir::Value> settings; ///< to search all arguments once for each and not for each parameter

@@ -22,6 +22,7 @@
 #include "compiler/transforms/group/data_collectives.h"
 #include "compiler/transforms/group/passes.h"
 #include "compiler/transforms/group/storage_order.h"
+#include "dialect/plan/argument_adder.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/step_call.h"
 #include "mlir/IR/Builders.h"
@@ -65,7 +66,8 @@ private:
 class Layout {
 public:
   explicit Layout(func::FuncOp function)
-      : function(function), builder(function.getContext()), collectives(findDataCollectives(function)) {
+      : function(function), builder(function.getContext()), slots(function),
+        collectives(findDataCollectives(function)) {
     for (BlockArgument argument : function.getArguments())
       if (argumentKind(argument) == ArgumentKind::accumulator)
         names.insert(parameterName(argument));
@@ -92,6 +94,7 @@ private:
 
   func::FuncOp function;
   OpBuilder builder;
+  ArgumentAdder slots;
   SmallVector<DataCollective> collectives;
   llvm::StringSet<> names; ///< of accumulators
 };
@@ -186,10 +189,7 @@ BlockArgument Layout::addSlot(BlockArgument parameter, RankedTensorType type) {
   SmallVector<NamedAttribute> attributes{
       named<attr::Kind>(ArgumentKindAttr::get(builder.getContext(), ArgumentKind::accumulator)),
       named<attr::Names>(builder.getStrArrayAttr({name})), named<attr::Scratch>(builder.getUnitAttr())};
-  unsigned index = function.getNumArguments();
-  [[maybe_unused]] LogicalResult inserted =
-      function.insertArgument(index, type, builder.getDictionaryAttr(attributes), parameter.getLoc());
-  return function.getArgument(index);
+  return slots.add(type, attributes, parameter.getLoc());
 }
 
 /// An addend that is not an accumulator is copied to one as soon as it is computed.
@@ -216,12 +216,15 @@ void Layout::storeGradients(ArrayRef<DataCollective> piece) {
   // A parameter may begin several buckets, for example one for each of its gradients.
   while (!names.insert(name).second)
     name += ", again";
-  for (auto [position, member] : llvm::enumerate(piece)) {
+  for (const DataCollective &member : piece) {
     if (auto reduce = dyn_cast<AllReduceOp>(member.op))
       reduceInPlace(reduce, member.parameter);
     else
       cast<ReduceScatterOp>(member.op).getTargetMutable().assign(
           addSlot(member.parameter, cast<RankedTensorType>(member.op->getResult(0).getType())));
+  }
+  slots.write();
+  for (auto [position, member] : llvm::enumerate(piece)) {
     auto slot = cast<BlockArgument>(locationOf(targetOf(member.op)));
     // An accumulator may be reduced more than once; its first storage counts.
     if (!argAttr<attr::Storage>(function, slot.getArgNumber()))
@@ -246,10 +249,7 @@ void Layout::gatherIntoBuffer(Operation *op) {
 /// No later pass reads them.
 static void removeDataStatements(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
-    for (unsigned index = 0; index < function.getNumArguments(); ++index) {
-      function.removeArgAttr(index, attr::Data::getNameStr());
-      function.removeArgAttr(index, attr::Unit::getNameStr());
-    }
+    removeArgumentAttributes(function, {attr::Data::getNameStr(), attr::Unit::getNameStr()});
   for (auto statement : llvm::make_early_inc_range(module.getOps<DataOp>()))
     statement.erase();
 }

@@ -6,6 +6,7 @@
 
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
+#include "dialect/plan/argument_adder.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/plan.h"
 #include "dialect/plan/programs.h"
@@ -22,12 +23,10 @@ using namespace meshplan;
 
 /// Removes the plan's attributes of arguments, which apply to ranks only.
 static void dropLayouts(func::FuncOp function) {
-  for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    for (StringRef name :
-         {plan::attr::Sharding::getNameStr(), plan::attr::Parts::getNameStr(), plan::attr::Style::getNameStr(),
-          plan::attr::Init::getNameStr(), plan::attr::Data::getNameStr(), plan::attr::Unit::getNameStr(),
-          plan::attr::Keep::getNameStr(), plan::attr::Group::getNameStr()})
-      function.removeArgAttr(index, name);
+  plan::removeArgumentAttributes(function, {plan::attr::Sharding::getNameStr(), plan::attr::Parts::getNameStr(),
+                                            plan::attr::Style::getNameStr(), plan::attr::Init::getNameStr(),
+                                            plan::attr::Data::getNameStr(), plan::attr::Unit::getNameStr(),
+                                            plan::attr::Keep::getNameStr(), plan::attr::Group::getNameStr()});
 }
 
 static void reshape(plan::CallOp call) {

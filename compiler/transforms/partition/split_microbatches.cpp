@@ -20,6 +20,7 @@
 #include "compiler/transforms/partition/passes.h"
 #include "compiler/transforms/partition/sample_numbers.h"
 #include "compiler/transforms/partition/sweeps.h"
+#include "dialect/plan/argument_adder.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
@@ -62,7 +63,7 @@ public:
   /// `prefix` begins the names of accumulators.
   SweepMaker(func::FuncOp function, StringRef prefix, MeshOp mesh, int64_t count)
       : function(function), prefix(prefix), mesh(mesh), count(count),
-        builder(function.getBody().front().getTerminator()) {}
+        builder(function.getBody().front().getTerminator()), accumulators(function) {}
 
   /// The number of the sweep, and whether this is the step, which continues with the sums after its last microbatch.
   LogicalResult run(int64_t sweep, bool isStep);
@@ -86,6 +87,7 @@ private:
   MeshOp mesh;
   int64_t count;
   OpBuilder builder;
+  ArgumentAdder accumulators;
   SmallVector<std::pair<Value, BlockArgument>> sums;
 };
 
@@ -95,10 +97,7 @@ BlockArgument SweepMaker::addAccumulator(AllReduceOp reduce, const Twine &name) 
   SmallVector<NamedAttribute> attributes = attributesOf(reduce);
   attributes.push_back(named<attr::Kind>(ArgumentKindAttr::get(builder.getContext(), ArgumentKind::accumulator)));
   attributes.push_back(named<attr::Names>(builder.getStrArrayAttr({name.str()})));
-  unsigned number = function.getNumArguments();
-  [[maybe_unused]] LogicalResult inserted =
-      function.insertArgument(number, reduce.getType(), builder.getDictionaryAttr(attributes), function.getLoc());
-  return function.getArgument(number);
+  return accumulators.add(reduce.getType(), attributes, function.getLoc());
 }
 
 /// Programs share parameters but not accumulators.
@@ -316,6 +315,7 @@ LogicalResult SweepMaker::run(int64_t sweep, bool isStep) {
   for (auto [number, sum] : llvm::enumerate(sweeps.getSums()))
     if (sum.sweep <= sweep)
       accumulate(sum.op, nameOf(number), /*isReady=*/sum.sweep < sweep);
+  accumulators.write();
   // Ops that only other sweeps need are erased before they are checked: an operator that one sweep does not run must
   // not refuse it.
   if (failed(finish(isStep)))

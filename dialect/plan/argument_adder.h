@@ -1,0 +1,39 @@
+//===- argument_adder.h - many new arguments of a function ------*- C++ -*-===//
+//
+// MLIR keeps every function type and every list of attributes that it was ever
+// asked for. A function with thousands of parameters that changes one argument
+// after the other leaves a list of all of them behind each time. Here they are
+// written once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef MESHPLAN_DIALECT_PLAN_ARGUMENT_ADDER_H
+#define MESHPLAN_DIALECT_PLAN_ARGUMENT_ADDER_H
+
+#include "dialect/plan/plan.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace meshplan::plan {
+
+/// Adds arguments after all others. Between `add` and `write` only the types of the new ones may be asked for, and
+/// nothing else may add or erase arguments.
+class ArgumentAdder {
+public:
+  explicit ArgumentAdder(mlir::FunctionOpInterface function) : function(function) {}
+
+  mlir::BlockArgument add(mlir::Type type, llvm::ArrayRef<mlir::NamedAttribute> attributes, mlir::Location location);
+
+  /// Writes the type of the function and the attributes of its arguments. Does nothing if none has been added.
+  void write();
+
+private:
+  mlir::FunctionOpInterface function;
+  llvm::SmallVector<mlir::DictionaryAttr> added; ///< attributes of the new arguments
+};
+
+/// Removes the attributes of these names from all arguments.
+void removeArgumentAttributes(mlir::FunctionOpInterface function, llvm::ArrayRef<llvm::StringRef> names);
+
+} // namespace meshplan::plan
+
+#endif // MESHPLAN_DIALECT_PLAN_ARGUMENT_ADDER_H

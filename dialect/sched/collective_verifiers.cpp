@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
+using namespace meshplan;
 using namespace meshplan::sched;
 
 LogicalResult MeshOp::verify() {

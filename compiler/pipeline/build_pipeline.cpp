@@ -72,6 +72,7 @@ void meshplan::buildPhase(OpPassManager &manager, Phase phase, const PipelineOpt
     manager.addPass(createStoreRouted());
     manager.addPass(createPlaceExchanges());
     manager.addPass(createDropShapes());
+    manager.addPass(createGatherRows());
     manager.addPass(createRepeatForward());
     manager.addPass(createLowerReshards());
     manager.addPass(createWidenAddends());

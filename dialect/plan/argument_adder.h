@@ -1,9 +1,9 @@
 //===- argument_adder.h - many new arguments of a function ------*- C++ -*-===//
 //
 // MLIR keeps every function type and every list of attributes that it was ever
-// asked for. A function with thousands of parameters that changes one argument
-// after the other leaves a list of all of them behind each time. Here they are
-// written once.
+// asked for. Of a function with thousands of arguments that are added one by
+// one it would keep thousands of lists of all of them. Here they are written
+// once.
 //
 //===----------------------------------------------------------------------===//
 

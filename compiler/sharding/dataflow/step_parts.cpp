@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/sharding/dataflow/step_parts.h"
+#include "compiler/sharding/axes.h"
 #include "compiler/sharding/dataflow/carriers.h"
+#include "compiler/sharding/families/row_sums.h"
 #include "compiler/sharding/op_record.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
@@ -24,10 +26,27 @@ StepParts::StepParts(func::FuncOp function) : function(function), arguments(func
   findDirections();
 }
 
+/// True if ranks gather rows over this axis instead of reducing the sum of all rows: else the sum would have addends,
+/// or be divided.
+static bool replacesReduction(AxisRefAttr axis, Value sum) {
+  ShardingAttr sharding = getSharding(sum);
+  return !overlapsAny(sharding.getPartialAxes(), axis) &&
+         llvm::none_of(sharding.getDims(), [&](DimShardingAttr dim) { return overlapsAny(dim.getAxes(), axis); });
+}
+
 void StepParts::addSources(Value value, BlockArgument parameter, Purpose purpose) {
-  for (Operation *op = value.getDefiningOp(); isCarrier(op); op = op->getOperand(0).getDefiningOp())
+  Operation *op = value.getDefiningOp();
+  for (; isCarrier(op); op = op->getOperand(0).getDefiningOp())
     if (collectiveKindOf(op))
       moved.try_emplace(op, Moved{purpose, parameter});
+  auto call = dyn_cast_or_null<CallOp>(op);
+  if (!call || !addsRows(call.getTarget()))
+    return;
+  for (Value operand : call.getOperands())
+    if (auto gather = operand.getDefiningOp<AllGatherOp>();
+        gather && llvm::all_of(toAxes(gather.getAxes()),
+                               [&](AxisRefAttr axis) { return replacesReduction(axis, call.getResult(0)); }))
+      moved.try_emplace(gather, Moved{purpose, parameter});
 }
 
 /// A master, a state or a slice of a parameter may be what is changed; the parameter is the same.

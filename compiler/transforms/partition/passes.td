@@ -57,6 +57,27 @@ def DropShapes : Pass<"plan-drop-shapes", "::mlir::ModuleOp"> {
   }];
 }
 
+def GatherRows : Pass<"plan-gather-rows", "::mlir::ModuleOp"> {
+  let summary = "send the rows of a sum instead of the table that they are added to";
+  let description = [{
+    The gradient of an embedding has a row for each entry of the table, of which the tokens of a rank have changed few.
+    Where the rows of the tokens of all ranks are fewer bytes than the addends of the table, ranks gather the rows, and
+    each adds all of them. Nothing is left to be reduced; a rank that needs a shard of the sum takes it.
+
+    ```mlir
+    %1 = plan.call "meshplan.embedding_gradient"(%g, %i) ...    // [6 over dp, 2, 64], [6 over dp, 2] -> [160, 64] addends over dp
+    %2 = plan.reshard %1 ...                                    // [160, 64] flat over dp
+    // becomes
+    %g2 = plan.reshard %g ...                                   // [6, 2, 64]
+    %i2 = plan.reshard %i ...                                   // [6, 2]
+    %1 = plan.call "meshplan.embedding_gradient"(%g2, %i2) ...  // [160, 64]
+    %2 = plan.reshard %1 ...                                    // [160, 64] flat over dp
+    ```
+
+    Source: sparse gradients of PyTorch (`nn.Embedding(sparse=True)`) are gathered instead of reduced, too.
+  }];
+}
+
 def RepeatForward : Pass<"plan-repeat-forward", "::mlir::ModuleOp"> {
   let summary = "recompute gathered and cheap values in the backward pass";
   let description = [{

@@ -36,8 +36,11 @@ static SmallVector<Value> possibleIds(plan::CallOp call) {
     return call.getNumOperands() == 1 ? SmallVector<Value>{call.getOperand(0)} : SmallVector<Value>();
   if (target != "aten.index.Tensor" && target != "aten.index_select.default")
     return {};
-  return llvm::to_vector(llvm::make_filter_range(
-      call.getOperands(), [](Value operand) { return rankOf(operand) == 1 && isa<IntegerType>(elementOf(operand)); }));
+  // By numbers with a dim for the slots, parts are copies of weights.
+  bool areMatrices = rankOf(call.getOperand(0)) > 2 && isa<FloatType>(elementOf(call.getOperand(0)));
+  return llvm::to_vector(llvm::make_filter_range(call.getOperands(), [&](Value operand) {
+    return isa<IntegerType>(elementOf(operand)) && (rankOf(operand) == 1 || (rankOf(operand) > 1 && areMatrices));
+  }));
 }
 
 static void

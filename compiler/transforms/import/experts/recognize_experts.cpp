@@ -12,6 +12,7 @@
 #include "compiler/transforms/import/experts/capacity/capacity_products.h"
 #include "compiler/transforms/import/experts/equal_experts.h"
 #include "compiler/transforms/import/experts/expert_gates.h"
+#include "compiler/transforms/import/experts/loops/merge_slots.h"
 #include "compiler/transforms/import/experts/routed_calls.h"
 #include "compiler/transforms/import/experts/routed_region.h"
 #include "compiler/transforms/import/experts/stacked_experts.h"
@@ -99,6 +100,8 @@ struct RecognizeExpertsPass : meshplan::impl::RecognizeExpertsBase<RecognizeExpe
 private:
   static void recognize(Block &block) {
     // What nothing reads would otherwise count as a reader.
+    eraseUnread(block);
+    mergeSlots(block);
     eraseUnread(block);
     IndexFunctions functions;
     SparseGatesReader gates(functions);

@@ -295,3 +295,31 @@ func.func @positive(%x: tensor<6x8xf32>, %scores: tensor<6x3xf32>) -> tensor<6x8
   %10 = plan.call "aten.index_add.default"(%zeros, %5, %9) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>, source = #base.operand<2>} : (tensor<6x8xf32>, !numbers, !rows) -> tensor<6x8xf32>
   return %10 : tensor<6x8xf32>
 }
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+!numbers = tensor<1099511627776xi64>
+
+// One slot of tokens with two dims, taken from the mask of all slots.
+// CHECK-LABEL: func.func @one_slot
+// CHECK-DAG: %[[CHOICE:.*]]:2 = plan.call "aten.topk.default"
+// CHECK-DAG: %[[IDS:.*]] = plan.call "aten.select.int"(%[[CHOICE]]#1) {dim = -1 : i64, index = 1 : i64
+// CHECK-DAG: %[[WIDE:.*]] = plan.call "aten.reshape.default"(%[[IDS]]) {{.*}} -> tensor<2x4x1xi64>
+// CHECK-DAG: %[[PAIRS:.*]] = plan.call "aten.reshape.default"(%[[WIDE]]) {{.*}} -> tensor<8x1xi64>
+// CHECK: plan.call "aten.eq.Scalar"(%[[PAIRS]]) {other = 2 : i64
+// CHECK: plan.call "aten.add.Tensor"({{.*}} -> tensor<2x4x8xf32>
+func.func @one_slot(%x: tensor<2x4x8xf32>, %scores: tensor<2x4x3xf32>) -> tensor<2x4x8xf32> {
+  %t:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} : (tensor<2x4x3xf32>) -> (tensor<2x4x2xf32>, tensor<2x4x2xi64>)
+  %z = plan.call "aten.zeros.default"() {size = [2, 4, 8], dtype = f32} : () -> tensor<2x4x8xf32>
+  %0 = plan.call "aten.eq.Scalar"(%t#1) {self = #base.operand<0>, other = 2 : i64} : (tensor<2x4x2xi64>) -> tensor<2x4x2xi1>
+  %1 = plan.call "aten.select.int"(%0) {self = #base.operand<0>, dim = 2 : i64, index = 1 : i64} : (tensor<2x4x2xi1>) -> tensor<2x4xi1>
+  %2:2 = plan.call "aten.where.default"(%1) {condition = #base.operand<0>} : (tensor<2x4xi1>) -> (!numbers, !numbers)
+  %3 = plan.call "aten.index.Tensor"(%x, %2#0, %2#1) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<2x4x8xf32>, !numbers, !numbers) -> !rows
+  %4 = plan.call "aten.select.int"(%t#0) {self = #base.operand<0>, dim = 2 : i64, index = 1 : i64} : (tensor<2x4x2xf32>) -> tensor<2x4xf32>
+  %5 = plan.call "aten.index.Tensor"(%4, %2#0, %2#1) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<2x4xf32>, !numbers, !numbers) -> tensor<1099511627776xf32>
+  %6 = plan.call "aten.unsqueeze.default"(%5) {self = #base.operand<0>, dim = -1 : i64} : (tensor<1099511627776xf32>) -> tensor<1099511627776x1xf32>
+  %7 = plan.call "aten.mul.Tensor"(%3, %6) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, tensor<1099511627776x1xf32>) -> !rows
+  %8 = plan.call "aten.index_put.default"(%z, %2#0, %2#1, %7) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>], values = #base.operand<3>, accumulate = true} : (tensor<2x4x8xf32>, !numbers, !numbers, !rows) -> tensor<2x4x8xf32>
+  return %8 : tensor<2x4x8xf32>
+}

@@ -109,8 +109,8 @@ static std::optional<ExpertGate> readMaskedNumber(SparseGatesReader &reader, pla
     return std::nullopt;
   int64_t dim = rankOf(gate->indices) - 1;
   plan::CallOp slotted = shapeOf(gate->indices).back() == 1 ? callOf(gate->indices) : plan::CallOp();
-  bool isOfSlot = slotted && keepsOrder(slotted) &&
-                  areOfOneSlot(reader.functions.builder, withoutFeatures(gate->indices), number);
+  bool isOfSlot =
+      slotted && keepsOrder(slotted) && areOfOneSlot(reader.functions.builder, withoutFeatures(gate->indices), number);
   std::optional<Pick> pick = pickOf(reader.functions.builder, number, dim);
   if (pick && pick->index == gate->expert && !isOfSlot)
     gate->values = reader.atChosen(pick->tensor, gate->indices, place);
@@ -129,9 +129,9 @@ static std::optional<ExpertGate> readMaskedNumber(SparseGatesReader &reader, pla
     return !gate && self && other ? readMaskedNumber(reader, call, other, self) : gate;
   }
   Value mask = tensorArgument(call, view, "condition");
-  bool isSelection = view.target == "aten.where.self" ? isZero(reader.functions, other)
-                                                      : view.target == "aten.where.ScalarOther" &&
-                                                            view.getFloat("other", 1) == 0;
+  bool isSelection = view.target == "aten.where.self"
+                         ? isZero(reader.functions, other)
+                         : view.target == "aten.where.ScalarOther" && view.getFloat("other", 1) == 0;
   return isSelection && mask && self && shapeOf(mask) == shapeOf(self) ? readMaskedNumber(reader, call, mask, self)
                                                                        : std::nullopt;
 }

@@ -40,32 +40,53 @@ struct PairIndex {
 
 } // namespace
 
+/// True if the last dim of the tensor are the slots of tokens, whose experts differ.
+static bool hasSlots(IndexFunctions &functions, Value ids) {
+  std::optional<ChosenExperts> chosen = findChosenExperts(functions, ids);
+  return chosen && chosen->experts > 0 && rankOf(ids) > 1 && shapeOf(ids).back() == chosen->slots;
+}
+
 /// True for the numbers of one expert for each token, without a dim for the slot.
-static bool isOneForToken(Value ids) {
-  std::optional<Maxima> maxima = maximaOf(ids);
-  return maxima && rankOf(ids) < rankOf(maxima->scores);
+static bool isOneForToken(IndexFunctions &functions, Value ids) {
+  if (std::optional<Maxima> maxima = maximaOf(ids))
+    return rankOf(ids) < rankOf(maxima->scores);
+  std::optional<Pick> pick = pickOf(functions.builder, ids, rankOf(ids));
+  return pick && hasSlots(functions, pick->tensor);
 }
 
 /// The choice of an expert whose number `read` gives at a pair; nullopt if views do not lead from there to a tensor
 /// [*token dims, slots], or [*token dims] of one slot.
-static std::optional<ExpertChoice> choiceAt(IndexFunctions &functions, const MovedRead &read, const PairIndex &pair,
+static std::optional<ExpertChoice> choiceAt(SparseGatesReader &gates, const MovedRead &read, const PairIndex &pair,
                                             int64_t expert) {
+  IndexFunctions &functions = gates.functions;
   ExprBuilder &builder = functions.builder;
+  auto isOfToken = [&](ArrayRef<Expr> indices, ArrayRef<int64_t> dims) {
+    return llvm::product_of(dims) == pair.tokens &&
+           indices == ArrayRef(digitsOf(builder, pair.token, pair.tokens, dims));
+  };
   for (std::optional<MovedRead> at = read; at && !llvm::is_contained(at->indices, nullptr);
        at = readThroughMovement(builder, at->operand, at->indices)) {
     ArrayRef<int64_t> shape = shapeOf(at->operand);
     if (!isa<IntegerType>(elementOf(at->operand)))
       return std::nullopt;
+    // One slot of several.
+    if (pair.slots == 1 && shape.size() > 1 && shape.back() > 1 && at->indices.back()->isConstant() &&
+        isOfToken(ArrayRef(at->indices).drop_back(), shape.drop_back()) && hasSlots(functions, at->operand) &&
+        (pair.tokenDims.empty() || shape.drop_back() == pair.tokenDims)) {
+      ExpertChoice choice{gates.ofSlot(at->operand, at->indices.back()->value), pair.tokens, 1, expert};
+      choice.isDistinct = true;
+      return choice;
+    }
     if (typeOf(at->operand).getNumElements() != pair.tokens * pair.slots)
       continue;
     ExpertChoice choice{at->operand, pair.tokens, pair.slots, expert};
     // The number of a single expert may have no dim for its slot.
     choice.isDistinct = pair.slots == 1;
-    if (choice.isDistinct && at->indices == digitsOf(builder, pair.token, pair.tokens, shape) &&
-        (pair.tokenDims.empty() || (shape == pair.tokenDims && isOneForToken(at->operand))))
+    if (choice.isDistinct && isOfToken(at->indices, shape) &&
+        (pair.tokenDims.empty() || (shape == pair.tokenDims && isOneForToken(functions, at->operand))))
       return choice;
     if (shape.size() < 2 || shape.back() != pair.slots || at->indices.back() != pair.slot ||
-        ArrayRef(at->indices).drop_back() != ArrayRef(digitsOf(builder, pair.token, pair.tokens, shape.drop_back())))
+        !isOfToken(ArrayRef(at->indices).drop_back(), shape.drop_back()))
       continue;
     std::optional<ChosenExperts> chosen = findChosenExperts(functions, at->operand);
     choice.isDistinct = chosen && chosen->experts > 0;
@@ -122,8 +143,7 @@ static Value sameTruthOf(plan::CallOp call, const CallView &view) {
 /// The choice of which `mask` says whether a token has made it. `slotDim` is the dim of slots, `RowNumber::slot` if
 /// there is none: all others number the tokens.
 static std::optional<ExpertChoice> choiceOf(SparseGatesReader &gates, Value mask, int64_t slotDim) {
-  IndexFunctions &functions = gates.functions;
-  ExprBuilder &builder = functions.builder;
+  ExprBuilder &builder = gates.functions.builder;
   ArrayRef<int64_t> maskShape = shapeOf(mask);
   if (maskShape.empty() || llvm::is_contained(maskShape, 0))
     return std::nullopt;
@@ -139,8 +159,8 @@ static std::optional<ExpertChoice> choiceOf(SparseGatesReader &gates, Value mask
     pair.token = builder.add(builder.multiply(pair.token, size), coordinates[dim]);
     pair.tokens *= size;
   }
-  bool hasSlots = slotDim != RowNumber::slot;
-  if (!hasSlots && maskShape.size() > 1)
+  bool isOfPairs = slotDim != RowNumber::slot;
+  if (!isOfPairs && maskShape.size() > 1)
     pair.tokenDims = maskShape;
   while (at && !llvm::is_contained(at->indices, nullptr)) {
     plan::CallOp call = callOf(at->operand);
@@ -148,22 +168,22 @@ static std::optional<ExpertChoice> choiceOf(SparseGatesReader &gates, Value mask
       return std::nullopt;
     CallView view = CallView::of(call);
     Value self = tensorArgument(call, view, "self");
-    if (std::optional<ExpertChoice> choice = hasSlots ? std::nullopt : choiceOfGate(gates, *at, pair))
+    if (std::optional<ExpertChoice> choice = isOfPairs ? std::nullopt : choiceOfGate(gates, *at, pair))
       return choice;
     if (view.target == "aten.one_hot.default" && self) {
       Expr expert = at->indices.pop_back_val();
-      return expert->isConstant() ? choiceAt(functions, {self, at->indices}, pair, expert->value) : std::nullopt;
+      return expert->isConstant() ? choiceAt(gates, {self, at->indices}, pair, expert->value) : std::nullopt;
     }
     if (view.target == "aten.eq.Scalar" && self && isa_and_present<IntegerAttr>(view.get("other")))
-      return choiceAt(functions, {self, at->indices}, pair, view.getInt("other", 0));
+      return choiceAt(gates, {self, at->indices}, pair, view.getInt("other", 0));
     // True, or not 0, for a choice in any slot.
     if (llvm::is_contained({"aten.any.dim", "aten.sum.dim_IntList"}, view.target)) {
       int64_t dim = 0;
       while (dim < rankOf(self) && !isAlong(call, dim))
         ++dim;
-      if (hasSlots || dim == rankOf(self) || view.getBool("keepdim", false))
+      if (isOfPairs || dim == rankOf(self) || view.getBool("keepdim", false))
         return std::nullopt;
-      hasSlots = true;
+      isOfPairs = true;
       pair.tokenDims = {};
       pair.slots = shapeOf(self)[dim];
       pair.slot = builder.coordinate(maskShape.size(), pair.slots);

@@ -6,8 +6,8 @@
 //   for s, e: out = out + values[:, s] * (indices[:, s] == e) * experts[e](x)
 //
 // A token has an expert in one slot at most, so that all but one of the gates of an expert are 0. The results of an
-// expert are the same for all slots, by the same operators on the same tensors. They are weighed by the sum of the gates
-// instead, which has one addend:
+// expert are the same for all slots, by the same operators on the same tensors. They are weighed by the sum of the
+// gates instead, which has one addend:
 //
 //   for e: out = out + sum(values * (indices == e), -1) * experts[e](x)
 
@@ -80,7 +80,8 @@ static std::optional<Column> columnOf(ExprBuilder &builder, Value value) {
 
 /// The results by expert and slot, and the choice and the values of all slots; false if some are missing, or differ
 /// between the slots.
-static bool readSlots(SparseGatesReader &gates, const GatedSum &sum, Type type, SlotResults &slots, ExpertGate &all) {
+static bool readSlots(SparseGatesReader &gates, const GatedSum &sum, Value total, SlotResults &slots, ExpertGate &all) {
+  Type type;
   for (const GatedResult &result : sum.results) {
     if (shapeOf(result.read.indices).back() != 1 || shapeOf(result.read.values).back() != 1)
       return false;
@@ -88,8 +89,11 @@ static bool readSlots(SparseGatesReader &gates, const GatedSum &sum, Type type, 
                           values = columnOf(gates.functions.builder, result.read.values);
     Value made = result.after.empty() ? result.product->getResult(0) : result.after.back()->getResult(0);
     if (!indices || !values || indices->slot != values->slot || shapeOf(indices->tensor) != shapeOf(values->tensor) ||
-        (all.indices && (all.indices != indices->tensor || all.values != values->tensor)) || made.getType() != type)
+        (all.indices && (all.indices != indices->tensor || all.values != values->tensor)) ||
+        (type && made.getType() != type) || shapeOf(made) != shapeOf(total) ||
+        !isExactIn(elementOf(made), elementOf(total)))
       return false;
+    type = made.getType();
     all.indices = indices->tensor;
     all.values = values->tensor;
     if (!slots.try_emplace({result.read.expert, indices->slot}, result).second)
@@ -114,7 +118,7 @@ static bool readSlots(SparseGatesReader &gates, const GatedSum &sum, Type type, 
   });
 }
 
-/// The result of an expert times the sum of its gates, before `sum`.
+/// The result of an expert times the sum of its gates, in the dtype of `sum` and before it.
 static Value weigh(GatedResult result, const ExpertGate &all, plan::CallOp sum) {
   OpBuilder place(sum);
   auto make = [&](StringRef target) { return CallBuilder::at(target, result.product, place); };
@@ -142,19 +146,20 @@ static Value weigh(GatedResult result, const ExpertGate &all, plan::CallOp sum) 
     own->setOperands(made);
     made = own.getResult(0);
   }
-  return made;
+  return converted(made, elementOf(sum.getResult(0)), sum);
 }
 
-static void mergeSlotsOf(SparseGatesReader &gates, plan::CallOp sum) {
+/// Replaces a sum of results of all slots. Returns the calls that made it; none if it is something else.
+static SmallVector<Operation *> mergeSlotsOf(SparseGatesReader &gates, plan::CallOp sum) {
   std::optional<GatedSum> gated = readGatedAddends(gates, sum);
   SlotResults slots;
   ExpertGate all;
   Value result = sum.getResult(0);
-  if (!gated || gated->results.size() < 4 || !readSlots(gates, *gated, result.getType(), slots, all))
-    return;
+  if (!gated || gated->results.size() < 4 || !readSlots(gates, *gated, result, slots, all))
+    return {};
   Value total = gated->base;
   if (total && total.getType() != result.getType())
-    return;
+    return {};
   for (const auto &[numbers, gatedResult] : slots) {
     if (numbers.second != 0)
       continue;
@@ -166,18 +171,19 @@ static void mergeSlotsOf(SparseGatesReader &gates, plan::CallOp sum) {
                   : weighted;
   }
   result.replaceAllUsesWith(total);
-}
-
-/// True if another sum adds to the value, and nothing else reads it.
-static bool isAddend(Value value) {
-  auto user = value.hasOneUse() ? dyn_cast<plan::CallOp>(*value.getUsers().begin()) : plan::CallOp();
-  return user && user.getTarget() == "aten.add.Tensor" && user.getResult(0).getType() == value.getType();
+  return gated->calls;
 }
 
 void meshplan::mergeSlots(Block &block) {
   IndexFunctions functions;
   SparseGatesReader gates(functions);
-  for (auto call : llvm::make_early_inc_range(block.getOps<plan::CallOp>()))
-    if (call.getTarget() == "aten.add.Tensor" && !isAddend(call.getResult(0)))
-      mergeSlotsOf(gates, call);
+  SmallVector<plan::CallOp> sums;
+  for (auto call : block.getOps<plan::CallOp>())
+    if (call.getTarget() == "aten.add.Tensor")
+      sums.push_back(call);
+  // The last sum of a chain has the results of all slots, unless it adds more than one tensor that is not of an expert.
+  llvm::DenseSet<Operation *> merged;
+  for (plan::CallOp sum : llvm::reverse(sums))
+    if (!merged.contains(sum))
+      merged.insert_range(mergeSlotsOf(gates, sum));
 }

@@ -34,8 +34,9 @@ def SpreadChosenRows : Pass<"plan-spread-chosen-rows", "::mlir::func::FuncOp"> {
     of experts that compute all tokens, which `plan-recognize-experts` replaces by calls on routed tensors. Runs first,
     so that no other pass sees such an extent; dims that `archive::isDataExtent` are those of rows.
 
-    Understood are positions in a mask `ids == e` (`where` of one argument, `nonzero` as a tuple, boolean indices), rows of
-    tokens and values of pairs at these positions, operators that compute each row alone, and rows times gates that are
+    Understood are positions in a mask `ids == e`, or `gates[:, e] > 0` of gates that are positive where they are chosen
+    (`where` of one argument, `nonzero` as a tuple or by columns, boolean indices), rows of tokens and values of pairs at
+    these positions, operators that compute each row alone, and rows times gates that are
     added (`index_add`, `index_put`) at the positions of their tokens. Tokens of several dims, as in `x[sample, position]`,
     are merged for these operators. All else is an error.
 
@@ -335,7 +336,7 @@ def RecognizeExperts : Pass<"plan-recognize-experts", "::mlir::func::FuncOp"> {
     of which only chosen elements are stored; experts and tokens are dims that a plan can divide.
 
     The starting point is a flat list of experts, one for each token and slot, which sorts the rows (the grouped form) or
-    copies the weights of each row's expert (the batched form). Each value from there to the sum over the slots is
+    copies the weights of each row's expert (the batched form, also with dims for tokens and slots). Each value from there to the sum over the slots is
     understood, or the operators stay as they are, with a remark that names the operator. Numbers of experts must derive
     from an operator that gives each token different ones, such as `aten.topk`. Tokens have the dims into which the merge
     of the rows can be undone.
@@ -346,6 +347,9 @@ def RecognizeExperts : Pass<"plan-recognize-experts", "::mlir::func::FuncOp"> {
     computed. So are those of experts with stacked weights whose results are multiplied by such gates, or that read a copy of
     the tokens times the gates, if all that is computed from zeros is zero. Experts weighted by a softmax over all of them
     stay as they are. Gates that depend on a choice, but are not provably 0 elsewhere, get a remark.
+
+    Sums in which each slot of a choice has the results of all experts are first made those of one mixture, with the sum
+    of the gates of all slots.
 
     In one-hot products with a capacity, tokens have positions by a running sum. If no two tokens of an expert can have
     the same one, the rows are those of a routed tensor, and the gates of tokens without a position are 0.

@@ -62,3 +62,83 @@ func.func @converted_copies(%x: tensor<2x3x8xf32> {plan.kind = #plan.kind<input>
   %9 = plan.call "aten.sum.dim_IntList"(%8) {self = #base.operand<0>, dim = [2]} in "mlp" : (tensor<2x3x2x8xf32>) -> tensor<2x3x8xf32>
   return %9 : tensor<2x3x8xf32>
 }
+
+// Copies of weights for each token and slot. The first products read the tokens, and a product with the gates sums the
+// slots.
+// CHECK-LABEL: func.func @token_products
+// CHECK: %[[ROUTE:.*]]:2 = plan.call "meshplan.route"
+// CHECK: %[[ROWS:.*]] = plan.call "meshplan.dispatch"(%arg0, %[[ROUTE]]#0)
+// CHECK: %[[UP:.*]] = plan.call "meshplan.grouped_linear"(%[[ROWS]], %arg2, %[[ROUTE]]#1) {{.*}}transposed = false
+// CHECK: plan.call "aten.silu.default"(%[[UP]])
+// CHECK: plan.call "meshplan.grouped_linear"(%[[ROWS]], %arg3, %[[ROUTE]]#1) {{.*}}transposed = false
+// CHECK: plan.call "meshplan.grouped_linear"(%{{.*}}, %arg4, %[[ROUTE]]#1) {{.*}}transposed = true
+// CHECK: plan.call "meshplan.dispatch_gates"(%{{.*}}, %[[ROUTE]]#0)
+// CHECK: %[[OUT:.*]] = plan.call "meshplan.combine"({{.*}}, %[[ROUTE]]#0) {{.*}}size = [2, 3, 8], slots = 2
+// CHECK-NOT: aten.einsum
+func.func @token_products(%x: tensor<2x3x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %scores: tensor<6x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["scores"]},
+    %up: tensor<4x10x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]},
+    %gate: tensor<4x10x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.gate"]},
+    %down: tensor<4x10x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]}) -> tensor<6x8xf32> {
+  %v, %i = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp" : (tensor<6x4xf32>) -> (tensor<6x2xf32>, tensor<6x2xi64>)
+  %flat = plan.call "aten.reshape.default"(%x) {self = #base.operand<0>, shape = [-1, 8]} in "mlp" : (tensor<2x3x8xf32>) -> tensor<6x8xf32>
+  %u = plan.call "aten.index.Tensor"(%up, %i) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp" : (tensor<4x10x8xf32>, tensor<6x2xi64>) -> tensor<6x2x10x8xf32>
+  %g = plan.call "aten.index.Tensor"(%gate, %i) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp" : (tensor<4x10x8xf32>, tensor<6x2xi64>) -> tensor<6x2x10x8xf32>
+  %d = plan.call "aten.index.Tensor"(%down, %i) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp" : (tensor<4x10x8xf32>, tensor<6x2xi64>) -> tensor<6x2x10x8xf32>
+  %0 = plan.call "aten.einsum.default"(%flat, %u) {equation = "ti,taoi->tao", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x8xf32>, tensor<6x2x10x8xf32>) -> tensor<6x2x10xf32>
+  %1 = plan.call "aten.silu.default"(%0) {self = #base.operand<0>} in "mlp" : (tensor<6x2x10xf32>) -> tensor<6x2x10xf32>
+  %2 = plan.call "aten.einsum.default"(%flat, %g) {equation = "ti,taoi->tao", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x8xf32>, tensor<6x2x10x8xf32>) -> tensor<6x2x10xf32>
+  %3 = plan.call "aten.mul.Tensor"(%1, %2) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x2x10xf32>, tensor<6x2x10xf32>) -> tensor<6x2x10xf32>
+  %4 = plan.call "aten.einsum.default"(%3, %d) {equation = "tao,taoi->tai", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x2x10xf32>, tensor<6x2x10x8xf32>) -> tensor<6x2x8xf32>
+  %5 = plan.call "aten.einsum.default"(%4, %v) {equation = "tai,ta->ti", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x2x8xf32>, tensor<6x2xf32>) -> tensor<6x8xf32>
+  return %5 : tensor<6x8xf32>
+}
+
+// The same with samples and positions, biases, weights on the left, and a sum of products with the gates.
+// CHECK-LABEL: func.func @biased_products
+// CHECK: %[[ROUTE:.*]]:2 = plan.call "meshplan.route"(%{{.*}}) {experts = 4
+// CHECK: %[[ROWS:.*]] = plan.call "meshplan.dispatch"(%arg0, %[[ROUTE]]#0)
+// CHECK: %[[UP:.*]] = plan.call "meshplan.grouped_linear"(%[[ROWS]], %arg2, %[[ROUTE]]#1)
+// CHECK: plan.call "meshplan.grouped_bias"(%[[UP]], %arg3, %[[ROUTE]]#1)
+// CHECK: %[[OUT:.*]] = plan.call "meshplan.combine"({{.*}}, %[[ROUTE]]#0) {{.*}}size = [2, 3, 8], slots = 2
+// CHECK: return %[[OUT]]
+func.func @biased_products(%x: tensor<2x3x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %scores: tensor<2x3x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["scores"]},
+    %up: tensor<4x8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]},
+    %bias: tensor<4x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.bias"]}) -> tensor<2x3x8xf32> {
+  %v, %i = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp" : (tensor<2x3x4xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %u = plan.call "aten.index.Tensor"(%up, %i) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp" : (tensor<4x8x8xf32>, tensor<2x3x2xi64>) -> tensor<2x3x2x8x8xf32>
+  %b = plan.call "aten.index.Tensor"(%bias, %i) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp" : (tensor<4x8xf32>, tensor<2x3x2xi64>) -> tensor<2x3x2x8xf32>
+  %0 = plan.call "aten.einsum.default"(%u, %x) {equation = "bseck,bsk->bsec", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<2x3x2x8x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x2x8xf32>
+  %1 = plan.call "aten.add.Tensor"(%0, %b) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<2x3x2x8xf32>, tensor<2x3x2x8xf32>) -> tensor<2x3x2x8xf32>
+  %2 = plan.call "aten.unsqueeze.default"(%v) {self = #base.operand<0>, dim = -1 : i64} in "mlp" : (tensor<2x3x2xf32>) -> tensor<2x3x2x1xf32>
+  %3 = plan.call "aten.mul.Tensor"(%1, %2) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<2x3x2x8xf32>, tensor<2x3x2x1xf32>) -> tensor<2x3x2x8xf32>
+  %4 = plan.call "aten.sum.dim_IntList"(%3) {self = #base.operand<0>, dim = [2]} in "mlp" : (tensor<2x3x2x8xf32>) -> tensor<2x3x8xf32>
+  return %4 : tensor<2x3x8xf32>
+}
+
+// Tokens are taken at the numbers of pairs divided by the slots, and rows are added there.
+// CHECK-LABEL: func.func @numbered_tokens
+// CHECK: %[[ROUTE:.*]]:2 = plan.call "meshplan.route"
+// CHECK: %[[ROWS:.*]] = plan.call "meshplan.dispatch"(%arg0, %[[ROUTE]]#0)
+// CHECK: plan.call "meshplan.grouped_linear"(%[[ROWS]], %arg2, %[[ROUTE]]#1)
+// CHECK: plan.call "meshplan.combine"({{.*}}, %[[ROUTE]]#0) {{.*}}size = [6, 8], slots = 2
+// CHECK-NOT: aten.index_add
+func.func @numbered_tokens(%x: tensor<6x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %scores: tensor<6x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["scores"]},
+    %up: tensor<4x8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]}) -> tensor<6x8xf32> {
+  %zeros = plan.call "aten.zeros.default"() {size = [6, 8], dtype = f32} : () -> tensor<6x8xf32>
+  %v, %i = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp" : (tensor<6x4xf32>) -> (tensor<6x2xf32>, tensor<6x2xi64>)
+  %ids = plan.call "aten.reshape.default"(%i) {self = #base.operand<0>, shape = [-1]} in "mlp" : (tensor<6x2xi64>) -> tensor<12xi64>
+  %pairs = plan.call "aten.arange.default"() {end = 12 : i64, dtype = i64} in "mlp" : () -> tensor<12xi64>
+  %tokens = plan.call "aten.floor_divide.default"(%pairs) {self = #base.operand<0>, other = 2 : i64} in "mlp" : (tensor<12xi64>) -> tensor<12xi64>
+  %copies = plan.call "aten.index.Tensor"(%x, %tokens) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp" : (tensor<6x8xf32>, tensor<12xi64>) -> tensor<12x8xf32>
+  %w = plan.call "aten.index.Tensor"(%up, %ids) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp" : (tensor<4x8x8xf32>, tensor<12xi64>) -> tensor<12x8x8xf32>
+  %0 = plan.call "aten.unsqueeze.default"(%copies) {self = #base.operand<0>, dim = -1 : i64} in "mlp" : (tensor<12x8xf32>) -> tensor<12x8x1xf32>
+  %1 = plan.call "aten.bmm.default"(%w, %0) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp" : (tensor<12x8x8xf32>, tensor<12x8x1xf32>) -> tensor<12x8x1xf32>
+  %2 = plan.call "aten.squeeze.dim"(%1) {self = #base.operand<0>, dim = -1 : i64} in "mlp" : (tensor<12x8x1xf32>) -> tensor<12x8xf32>
+  %3 = plan.call "aten.reshape.default"(%v) {self = #base.operand<0>, shape = [-1, 1]} in "mlp" : (tensor<6x2xf32>) -> tensor<12x1xf32>
+  %4 = plan.call "aten.mul.Tensor"(%2, %3) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<12x8xf32>, tensor<12x1xf32>) -> tensor<12x8xf32>
+  %5 = plan.call "aten.index_add.default"(%zeros, %tokens, %4) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>, source = #base.operand<2>} in "mlp" : (tensor<6x8xf32>, tensor<12xi64>, tensor<12x8xf32>) -> tensor<6x8xf32>
+  return %5 : tensor<6x8xf32>
+}

@@ -324,3 +324,16 @@ func.func @scaled(
   %13 = plan.call "aten.einsum.default"(%12, %s) {equation = "tec,ecm->tm", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4x3xf32>, tensor<4x3x8xf32>) -> tensor<6x8xf32>
   return %13 : tensor<6x8xf32>
 }
+
+// -----
+
+// A product of copies of weights with rows of other tokens.
+func.func @exchanged_tokens(%x: tensor<6x8xf32>, %scores: tensor<6x4xf32>, %weight: tensor<4x8x8xf32>) -> tensor<6x8xf32> {
+  %v, %i = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp" : (tensor<6x4xf32>) -> (tensor<6x2xf32>, tensor<6x2xi64>)
+  %w = plan.call "aten.index.Tensor"(%weight, %i) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp" : (tensor<4x8x8xf32>, tensor<6x2xi64>) -> tensor<6x2x8x8xf32>
+  // expected-remark@below {{experts of 'mlp' are computed as the model writes them: 'aten.einsum.default' in 'mlp' reads their rows in a form that is not known}}
+  // expected-note@below {{help: choose experts with topk, and compute on each row alone between the products with their weights}}
+  %0 = plan.call "aten.einsum.default"(%x, %w) {equation = "si,taoi->tao", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x8xf32>, tensor<6x2x8x8xf32>) -> tensor<6x2x8xf32>
+  %1 = plan.call "aten.einsum.default"(%0, %v) {equation = "tai,ta->ti", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x2x8xf32>, tensor<6x2xf32>) -> tensor<6x8xf32>
+  return %1 : tensor<6x8xf32>
+}

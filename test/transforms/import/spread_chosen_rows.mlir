@@ -204,3 +204,122 @@ func.func @mask_of_positions(%x: tensor<2x4x8xf32>, %scores: tensor<2x4x3xf32>, 
   %6 = plan.call "aten.index_put.default"(%zeros, %0, %5) {self = #base.operand<0>, indices = [#base.operand<1>], values = #base.operand<2>} : (tensor<2x4x8xf32>, tensor<2x4xi1>, !rows) -> tensor<2x4x8xf32>
   return %6 : tensor<2x4x8xf32>
 }
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+!numbers = tensor<1099511627776xi64>
+!list = tensor<1099511627776x2xi64>
+
+// Columns of the list of positions, by an unbind of it or of its transpose.
+// CHECK-LABEL: func.func @columns
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<6x8xf32>, %[[G:[a-z0-9]+]]: tensor<6x2xf32>, %[[I:[a-z0-9]+]]: tensor<6x2xi64>
+// CHECK: %[[FIRST:.*]] = plan.call "aten.unsqueeze.default"
+// CHECK: plan.call "aten.mul.Tensor"(%[[X]], %[[FIRST]])
+// CHECK: plan.call "aten.eq.Scalar"(%[[I]]) {other = 2 : i64
+// CHECK: %[[SECOND:.*]] = plan.call "aten.unsqueeze.default"
+// CHECK: plan.call "aten.mul.Tensor"(%[[X]], %[[SECOND]])
+func.func @columns(%x: tensor<6x8xf32>, %gates: tensor<6x2xf32>, %ids: tensor<6x2xi64>) -> tensor<6x8xf32> {
+  %zeros = plan.call "aten.zeros.default"() {size = [6, 8], dtype = f32} : () -> tensor<6x8xf32>
+  %0 = plan.call "aten.eq.Scalar"(%ids) {self = #base.operand<0>, other = 1 : i64} : (tensor<6x2xi64>) -> tensor<6x2xi1>
+  %1 = plan.call "aten.nonzero.default"(%0) {self = #base.operand<0>} : (tensor<6x2xi1>) -> !list
+  %2:2 = plan.call "aten.unbind.int"(%1) {self = #base.operand<0>, dim = 1 : i64} : (!list) -> (!numbers, !numbers)
+  %3 = plan.call "aten.index.Tensor"(%x, %2#0) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6x8xf32>, !numbers) -> !rows
+  %4 = plan.call "aten.index.Tensor"(%gates, %2#0, %2#1) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<6x2xf32>, !numbers, !numbers) -> tensor<1099511627776xf32>
+  %5 = plan.call "aten.unsqueeze.default"(%4) {self = #base.operand<0>, dim = -1 : i64} : (tensor<1099511627776xf32>) -> tensor<1099511627776x1xf32>
+  %6 = plan.call "aten.mul.Tensor"(%3, %5) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, tensor<1099511627776x1xf32>) -> !rows
+  %7 = plan.call "aten.index_add.default"(%zeros, %2#0, %6) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>, source = #base.operand<2>} : (tensor<6x8xf32>, !numbers, !rows) -> tensor<6x8xf32>
+  %8 = plan.call "aten.eq.Scalar"(%ids) {self = #base.operand<0>, other = 2 : i64} : (tensor<6x2xi64>) -> tensor<6x2xi1>
+  %9 = plan.call "aten.nonzero.default"(%8) {self = #base.operand<0>} : (tensor<6x2xi1>) -> tensor<1099511627777x2xi64>
+  %10 = plan.call "aten.t.default"(%9) {self = #base.operand<0>} : (tensor<1099511627777x2xi64>) -> tensor<2x1099511627777xi64>
+  %11:2 = plan.call "aten.unbind.int"(%10) {self = #base.operand<0>} : (tensor<2x1099511627777xi64>) -> (tensor<1099511627777xi64>, tensor<1099511627777xi64>)
+  %12 = plan.call "aten.index.Tensor"(%x, %11#0) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6x8xf32>, tensor<1099511627777xi64>) -> tensor<1099511627777x8xf32>
+  %13 = plan.call "aten.index.Tensor"(%gates, %11#0, %11#1) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<6x2xf32>, tensor<1099511627777xi64>, tensor<1099511627777xi64>) -> tensor<1099511627777xf32>
+  %14 = plan.call "aten.unsqueeze.default"(%13) {self = #base.operand<0>, dim = -1 : i64} : (tensor<1099511627777xf32>) -> tensor<1099511627777x1xf32>
+  %15 = plan.call "aten.mul.Tensor"(%12, %14) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<1099511627777x8xf32>, tensor<1099511627777x1xf32>) -> tensor<1099511627777x8xf32>
+  %16 = plan.call "aten.index_add.default"(%7, %11#0, %15) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>, source = #base.operand<2>} : (tensor<6x8xf32>, tensor<1099511627777xi64>, tensor<1099511627777x8xf32>) -> tensor<6x8xf32>
+  return %16 : tensor<6x8xf32>
+}
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+!numbers = tensor<1099511627776xi64>
+
+// A list of tokens without slots, of a mask that counts the slots in which the expert is.
+// CHECK-LABEL: func.func @counted
+// CHECK: %[[GATES:.*]] = plan.call "aten.sum.dim_IntList"
+// CHECK: plan.call "aten.mul.Tensor"(%arg0, %[[GATES]])
+func.func @counted(%x: tensor<6x8xf32>, %scores: tensor<6x3xf32>) -> tensor<6x8xf32> {
+  %zeros = plan.call "aten.zeros.default"() {size = [6, 8], dtype = f32} : () -> tensor<6x8xf32>
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} : (tensor<6x3xf32>) -> (tensor<6x2xf32>, tensor<6x2xi64>)
+  %1 = plan.call "aten.eq.Scalar"(%0#1) {self = #base.operand<0>, other = 2 : i64} : (tensor<6x2xi64>) -> tensor<6x2xi1>
+  %2 = plan.call "aten.sum.dim_IntList"(%1) {self = #base.operand<0>, dim = [-1]} : (tensor<6x2xi1>) -> tensor<6xi64>
+  %3 = plan.call "aten.gt.Scalar"(%2) {self = #base.operand<0>, other = 0 : i64} : (tensor<6xi64>) -> tensor<6xi1>
+  %4 = plan.call "aten.nonzero.default"(%3) {self = #base.operand<0>} : (tensor<6xi1>) -> tensor<1099511627776x1xi64>
+  %5 = plan.call "aten.squeeze.dim"(%4) {self = #base.operand<0>, dim = -1 : i64} : (tensor<1099511627776x1xi64>) -> !numbers
+  %6 = plan.call "aten.mul.Tensor"(%0#0, %1) {self = #base.operand<0>, other = #base.operand<1>} : (tensor<6x2xf32>, tensor<6x2xi1>) -> tensor<6x2xf32>
+  %7 = plan.call "aten.sum.dim_IntList"(%6) {self = #base.operand<0>, dim = [-1], keepdim = true} : (tensor<6x2xf32>) -> tensor<6x1xf32>
+  %8 = plan.call "aten.index.Tensor"(%x, %5) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6x8xf32>, !numbers) -> !rows
+  %9 = plan.call "aten.index.Tensor"(%7, %5) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6x1xf32>, !numbers) -> tensor<1099511627776x1xf32>
+  %10 = plan.call "aten.mul.Tensor"(%8, %9) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, tensor<1099511627776x1xf32>) -> !rows
+  %11 = plan.call "aten.index_add.default"(%zeros, %5, %10) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>, source = #base.operand<2>} : (tensor<6x8xf32>, !numbers, !rows) -> tensor<6x8xf32>
+  return %11 : tensor<6x8xf32>
+}
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+!numbers = tensor<1099511627776xi64>
+
+// The tokens whose gate is positive are those that have chosen the expert: a softmax makes the gates.
+// CHECK-LABEL: func.func @positive
+// CHECK: %[[GATES:.*]] = plan.call "aten.scatter.src"
+// CHECK: %[[GATE:.*]] = plan.call "aten.select.int"(%[[GATES]])
+// CHECK: %[[COLUMN:.*]] = plan.call "aten.unsqueeze.default"(%[[GATE]])
+// CHECK: %[[WEIGHTED:.*]] = plan.call "aten.mul.Tensor"(%arg0, %[[COLUMN]])
+// CHECK: plan.call "aten.add.Tensor"(%{{.*}}, %[[WEIGHTED]])
+func.func @positive(%x: tensor<6x8xf32>, %scores: tensor<6x3xf32>) -> tensor<6x8xf32> {
+  %zeros = plan.call "aten.zeros.default"() {size = [6, 8], dtype = f32} : () -> tensor<6x8xf32>
+  %none = plan.call "aten.zeros.default"() {size = [6, 3], dtype = f32} : () -> tensor<6x3xf32>
+  %0:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} : (tensor<6x3xf32>) -> (tensor<6x2xf32>, tensor<6x2xi64>)
+  %1 = plan.call "aten.softmax.int"(%0#0) {self = #base.operand<0>, dim = -1 : i64} : (tensor<6x2xf32>) -> tensor<6x2xf32>
+  %2 = plan.call "aten.scatter.src"(%none, %0#1, %1) {self = #base.operand<0>, dim = -1 : i64, index = #base.operand<1>, src = #base.operand<2>} : (tensor<6x3xf32>, tensor<6x2xi64>, tensor<6x2xf32>) -> tensor<6x3xf32>
+  %3 = plan.call "aten.select.int"(%2) {self = #base.operand<0>, dim = 1 : i64, index = 1 : i64} : (tensor<6x3xf32>) -> tensor<6xf32>
+  %4 = plan.call "aten.gt.Scalar"(%3) {self = #base.operand<0>, other = 0 : i64} : (tensor<6xf32>) -> tensor<6xi1>
+  %5 = plan.call "aten.where.default"(%4) {condition = #base.operand<0>} : (tensor<6xi1>) -> !numbers
+  %6 = plan.call "aten.index.Tensor"(%x, %5) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6x8xf32>, !numbers) -> !rows
+  %7 = plan.call "aten.index.Tensor"(%3, %5) {self = #base.operand<0>, indices = [#base.operand<1>]} : (tensor<6xf32>, !numbers) -> tensor<1099511627776xf32>
+  %8 = plan.call "aten.unsqueeze.default"(%7) {self = #base.operand<0>, dim = -1 : i64} : (tensor<1099511627776xf32>) -> tensor<1099511627776x1xf32>
+  %9 = plan.call "aten.mul.Tensor"(%6, %8) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, tensor<1099511627776x1xf32>) -> !rows
+  %10 = plan.call "aten.index_add.default"(%zeros, %5, %9) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>, source = #base.operand<2>} : (tensor<6x8xf32>, !numbers, !rows) -> tensor<6x8xf32>
+  return %10 : tensor<6x8xf32>
+}
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+!numbers = tensor<1099511627776xi64>
+
+// One slot of tokens with two dims, taken from the mask of all slots.
+// CHECK-LABEL: func.func @one_slot
+// CHECK-DAG: %[[CHOICE:.*]]:2 = plan.call "aten.topk.default"
+// CHECK-DAG: %[[IDS:.*]] = plan.call "aten.select.int"(%[[CHOICE]]#1) {dim = -1 : i64, index = 1 : i64
+// CHECK-DAG: %[[WIDE:.*]] = plan.call "aten.reshape.default"(%[[IDS]]) {{.*}} -> tensor<2x4x1xi64>
+// CHECK-DAG: %[[PAIRS:.*]] = plan.call "aten.reshape.default"(%[[WIDE]]) {{.*}} -> tensor<8x1xi64>
+// CHECK: plan.call "aten.eq.Scalar"(%[[PAIRS]]) {other = 2 : i64
+// CHECK: plan.call "aten.add.Tensor"({{.*}} -> tensor<2x4x8xf32>
+func.func @one_slot(%x: tensor<2x4x8xf32>, %scores: tensor<2x4x3xf32>) -> tensor<2x4x8xf32> {
+  %t:2 = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} : (tensor<2x4x3xf32>) -> (tensor<2x4x2xf32>, tensor<2x4x2xi64>)
+  %z = plan.call "aten.zeros.default"() {size = [2, 4, 8], dtype = f32} : () -> tensor<2x4x8xf32>
+  %0 = plan.call "aten.eq.Scalar"(%t#1) {self = #base.operand<0>, other = 2 : i64} : (tensor<2x4x2xi64>) -> tensor<2x4x2xi1>
+  %1 = plan.call "aten.select.int"(%0) {self = #base.operand<0>, dim = 2 : i64, index = 1 : i64} : (tensor<2x4x2xi1>) -> tensor<2x4xi1>
+  %2:2 = plan.call "aten.where.default"(%1) {condition = #base.operand<0>} : (tensor<2x4xi1>) -> (!numbers, !numbers)
+  %3 = plan.call "aten.index.Tensor"(%x, %2#0, %2#1) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<2x4x8xf32>, !numbers, !numbers) -> !rows
+  %4 = plan.call "aten.select.int"(%t#0) {self = #base.operand<0>, dim = 2 : i64, index = 1 : i64} : (tensor<2x4x2xf32>) -> tensor<2x4xf32>
+  %5 = plan.call "aten.index.Tensor"(%4, %2#0, %2#1) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<2x4xf32>, !numbers, !numbers) -> tensor<1099511627776xf32>
+  %6 = plan.call "aten.unsqueeze.default"(%5) {self = #base.operand<0>, dim = -1 : i64} : (tensor<1099511627776xf32>) -> tensor<1099511627776x1xf32>
+  %7 = plan.call "aten.mul.Tensor"(%3, %6) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, tensor<1099511627776x1xf32>) -> !rows
+  %8 = plan.call "aten.index_put.default"(%z, %2#0, %2#1, %7) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>], values = #base.operand<3>, accumulate = true} : (tensor<2x4x8xf32>, !numbers, !numbers, !rows) -> tensor<2x4x8xf32>
+  return %8 : tensor<2x4x8xf32>
+}

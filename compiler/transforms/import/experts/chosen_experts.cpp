@@ -14,6 +14,7 @@
 #include "compiler/transforms/import/experts/chosen_experts.h"
 #include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
+#include "compiler/transforms/import/index_functions/lookup.h"
 #include <limits>
 
 using namespace mlir;
@@ -42,11 +43,45 @@ static bool isCompleteProduct(ArrayRef<int64_t> shape, int64_t count) {
   return count == 1;
 }
 
+/// The same read through a call that only moves elements, or that looks them up at numbers that follow from their
+/// position: `x[arange(6) // 2]` has those of `x.repeat_interleave(2, 0)`.
+static std::optional<MovedRead> readMoved(IndexFunctions &functions, const MovedRead &read) {
+  ExprBuilder &builder = functions.builder;
+  if (std::optional<MovedRead> moved = readThroughMovement(builder, read.operand, read.indices))
+    return moved;
+  plan::CallOp call = callOf(read.operand);
+  if (!call)
+    return std::nullopt;
+  CallView view = CallView::of(call);
+  Value self = tensorArgument(call, view, "self"), index = tensorArgument(call, view, "index");
+  std::optional<int64_t> dim;
+  if (view.target == "aten.index_select.default" && self) {
+    dim = countedDim(view.getInt("dim", 0), rankOf(self));
+  } else if (view.target == "aten.index.Tensor" && self) {
+    std::optional<Lookup> lookup = describeLookup(view, rankOf(self));
+    const auto *first =
+        lookup ? llvm::find_if(lookup->operands, [](auto operand) { return operand.has_value(); }) : nullptr;
+    if (!lookup || llvm::count_if(lookup->operands, [](auto operand) { return operand.has_value(); }) != 1)
+      return std::nullopt;
+    dim = first - lookup->operands.begin();
+    index = call.getOperand(**first);
+  }
+  if (!dim || !index || rankOf(read.operand) != rankOf(self) - 1 + rankOf(index))
+    return std::nullopt;
+  auto begin = read.indices.begin() + *dim, end = begin + rankOf(index);
+  Expr number = withinDim(builder, functions.at(index, ArrayRef<Expr>(begin, end)), shapeOf(self)[*dim]);
+  if (!number)
+    return std::nullopt;
+  MovedRead moved{self, Indices(read.indices.begin(), begin)};
+  moved.indices.push_back(number);
+  moved.indices.append(end, read.indices.end());
+  return moved;
+}
+
 Value meshplan::findTokenTensor(IndexFunctions &functions, TokenRead goal) {
   Value found, single;
   std::optional<MovedRead> at = std::move(goal.read);
-  for (; at && !llvm::is_contained(at->indices, nullptr);
-       at = readThroughMovement(functions.builder, at->operand, at->indices)) {
+  for (; at && !llvm::is_contained(at->indices, nullptr); at = readMoved(functions, *at)) {
     ArrayRef<int64_t> shape = shapeOf(at->operand);
     if (shape.size() <= goal.rest.size() || (found && shape.size() <= shapeOf(found).size()))
       continue;
@@ -75,7 +110,7 @@ Value meshplan::findTokenSource(IndexFunctions &functions, const TokenRead &goal
                        functions,
                        {{call.getOperand(0), at->indices}, goal.token, goal.tokens, goal.rest, goal.restShape})
                  : Value();
-    at = readThroughMovement(functions.builder, at->operand, at->indices);
+    at = readMoved(functions, *at);
   }
   return {};
 }

@@ -93,31 +93,55 @@ static std::optional<ExpertGate> readAnyMask(SparseGatesReader &reader, Value ma
   return read;
 }
 
-/// A mask of one expert times a number for each token, which may be that of the expert among those of all.
-static std::optional<ExpertGate> readMaskedNumber(SparseGatesReader &reader, plan::CallOp product) {
-  for (unsigned side : {0, 1}) {
-    std::optional<ExpertGate> gate = readAnyMask(reader, product.getOperand(side));
-    Value number = withoutFeatures(product.getOperand(1 - side));
-    if (!gate || !isa<FloatType>(elementOf(number)) || !isExactIn(elementOf(number), elementOf(product.getResult(0))))
-      continue;
-    int64_t dim = rankOf(gate->indices) - 1;
-    std::optional<Pick> pick = pickOf(reader.functions.builder, number, dim);
-    if (pick && pick->index == gate->expert)
-      gate->values = reader.atChosen(pick->tensor, gate->indices, product);
-    else if (callOf(number) && shapeOf(gate->indices).back() == 1 &&
-             shapeOf(number) == shapeOf(gate->indices).drop_back())
-      gate->values = reader.withSlot(number);
-    if (gate->values && shapeOf(gate->values) == shapeOf(gate->indices))
-      return gate;
+/// True if both are the part of one slot, of tensors [*tokens, slots].
+static bool areOfOneSlot(ExprBuilder &builder, Value ids, Value number) {
+  std::optional<Pick> left = pickOf(builder, ids, rankOf(ids)), right = pickOf(builder, number, rankOf(number));
+  return left && right && left->index == right->index && shapeOf(left->tensor) == shapeOf(right->tensor);
+}
+
+/// A mask of one expert and a number for each token, which may be that of the expert among those of all. `place` makes
+/// the gate of them.
+static std::optional<ExpertGate> readMaskedNumber(SparseGatesReader &reader, plan::CallOp place, Value mask,
+                                                  Value number) {
+  std::optional<ExpertGate> gate = readAnyMask(reader, mask);
+  number = withoutFeatures(number);
+  if (!gate || !isa<FloatType>(elementOf(number)) || !isExactIn(elementOf(number), elementOf(place.getResult(0))))
+    return std::nullopt;
+  int64_t dim = rankOf(gate->indices) - 1;
+  plan::CallOp slotted = shapeOf(gate->indices).back() == 1 ? callOf(gate->indices) : plan::CallOp();
+  bool isOfSlot =
+      slotted && keepsOrder(slotted) && areOfOneSlot(reader.functions.builder, withoutFeatures(gate->indices), number);
+  std::optional<Pick> pick = pickOf(reader.functions.builder, number, dim);
+  if (pick && pick->index == gate->expert && !isOfSlot)
+    gate->values = reader.atChosen(pick->tensor, gate->indices, place);
+  else if (callOf(number) && shapeOf(gate->indices).back() == 1 &&
+           shapeOf(number) == shapeOf(gate->indices).drop_back())
+    gate->values = reader.withSlot(number);
+  return gate->values && shapeOf(gate->values) == shapeOf(gate->indices) ? gate : std::nullopt;
+}
+
+/// The same in a product, or a selection of the number where the mask is true.
+static std::optional<ExpertGate> readMaskedNumber(SparseGatesReader &reader, plan::CallOp call) {
+  CallView view = CallView::of(call);
+  Value self = tensorArgument(call, view, "self"), other = tensorArgument(call, view, "other");
+  if (view.target == "aten.mul.Tensor") {
+    std::optional<ExpertGate> gate = self && other ? readMaskedNumber(reader, call, self, other) : std::nullopt;
+    return !gate && self && other ? readMaskedNumber(reader, call, other, self) : gate;
   }
-  return std::nullopt;
+  Value mask = tensorArgument(call, view, "condition");
+  bool isSelection = view.target == "aten.where.self"
+                         ? isZero(reader.functions, other)
+                         : view.target == "aten.where.ScalarOther" && view.getFloat("other", 1) == 0;
+  return isSelection && mask && self && shapeOf(mask) == shapeOf(self) ? readMaskedNumber(reader, call, mask, self)
+                                                                       : std::nullopt;
 }
 
 std::optional<ExpertGate> meshplan::readExpertGate(SparseGatesReader &reader, Value gate) {
   gate = withoutFeatures(gate);
   auto call = gate.getDefiningOp<plan::CallOp>();
-  if (call && call.getTarget() == "aten.mul.Tensor" && call.getNumOperands() == 2)
-    return readMaskedNumber(reader, call);
+  if (call && ((call.getTarget() == "aten.mul.Tensor" && call.getNumOperands() == 2) ||
+               call.getTarget().starts_with("aten.where.")))
+    return call.getNumResults() == 1 ? readMaskedNumber(reader, call) : std::nullopt;
   // Values are converted once, to the type of the gate.
   if (call && convertsElements(call) && isa<FloatType>(elementOf(gate)) &&
       isa<FloatType>(elementOf(call.getOperand(0)))) {

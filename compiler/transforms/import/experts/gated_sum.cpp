@@ -15,6 +15,7 @@ public:
   explicit GatedSumReader(SparseGatesReader &gates) : gates(gates) {}
 
   std::optional<GatedSum> run(plan::CallOp sum);
+  std::optional<GatedSum> readChain(plan::CallOp sum);
 
 private:
   bool readAddends(Value value, bool isRoot);
@@ -174,6 +175,14 @@ bool GatedSumReader::readChoice() {
 std::optional<GatedSum> GatedSumReader::run(plan::CallOp sum) {
   bool isSum = sum.getTarget() == "aten.add.Tensor" ? readAddends(sum.getResult(0), /*isRoot=*/true) : readStacked(sum);
   return isSum && readChoice() ? std::optional(std::move(read)) : std::nullopt;
+}
+
+std::optional<GatedSum> GatedSumReader::readChain(plan::CallOp sum) {
+  return readAddends(sum.getResult(0), /*isRoot=*/true) ? std::optional(std::move(read)) : std::nullopt;
+}
+
+std::optional<GatedSum> meshplan::readGatedAddends(SparseGatesReader &gates, plan::CallOp sum) {
+  return GatedSumReader(gates).readChain(sum);
 }
 
 std::optional<GatedSum> meshplan::readGatedSum(SparseGatesReader &gates, plan::CallOp sum) {

@@ -31,6 +31,10 @@ struct GatedSum {
   llvm::SmallVector<mlir::Operation *> calls; ///< from the results to the sum
 };
 
+/// The gated results that a chain of sums adds, of any choices and in any order, and at most one other addend; nullopt
+/// if `sum` is something else.
+std::optional<GatedSum> readGatedAddends(SparseGatesReader &gates, plan::CallOp sum);
+
 /// What `sum` provably adds; nullopt if it is something else.
 std::optional<GatedSum> readGatedSum(SparseGatesReader &gates, plan::CallOp sum);
 

@@ -136,7 +136,7 @@ bool RoutedRegionReader::readLookup(plan::CallOp call, const CallView &view) {
     index = call.getOperand(*lookup->operands.front());
   }
   auto found = numbers.find(index);
-  if (found == numbers.end() || rankOf(index) != 1)
+  if (found == numbers.end() || rankOf(index) != found->second.lead)
     return false;
   PairValue by = found->second;
   if (isInside(self))
@@ -147,7 +147,7 @@ bool RoutedRegionReader::readLookup(plan::CallOp call, const CallView &view) {
   case PairMeaning::order:
     return readOfPairs(call, self, by.order);
   case PairMeaning::ids:
-    return readParts(call, self, by.order);
+    return readParts(call, self, index);
   default:
     return false;
   }
@@ -214,11 +214,30 @@ bool RoutedRegionReader::readOfPairs(plan::CallOp call, Value self, Value order)
 }
 
 /// The part of a parameter for the expert of each pair.
-bool RoutedRegionReader::readParts(plan::CallOp call, Value self, Value order) {
+bool RoutedRegionReader::readParts(plan::CallOp call, Value self, Value index) {
+  SmallVector<int64_t> shape(shapeOf(index));
+  llvm::append_range(shape, shapeOf(self).drop_front());
   if (rankOf(self) < 2 || !isa<FloatType>(elementOf(self)) || !isExperts(shapeOf(self).front()) ||
-      !isOfPairs(call.getResult(0), shapeOf(self).drop_front()))
+      shapeOf(call.getResult(0)) != ArrayRef(shape))
     return false;
-  define(call.getResult(0), PairValue{PairMeaning::weights, order, self});
+  PairValue parts{PairMeaning::weights, numbers.lookup(index).order, self};
+  parts.lead = rankOf(index);
+  define(call.getResult(0), parts);
+  return true;
+}
+
+/// Gives rows of tokens [*token dims, features] a step before `place`.
+bool RoutedRegionReader::readTokenRows(plan::CallOp place, Value value) {
+  RoutedRows rows{{}, static_cast<unsigned>(rankOf(value) - 1)};
+  if (const RoutedRows *before = rowsOf(value))
+    return !isInside(value) && before->lead == rows.lead && before->unit == 0;
+  bool isOfTokens = !isInside(value) && rankOf(value) > 1 && isa<FloatType>(elementOf(value)) &&
+                    llvm::product_of(shapeOf(value).drop_back()) == region.chosen.tokens;
+  Value tensor = isOfTokens ? findTokenRows(functions, value) : Value();
+  if (!tensor)
+    return false;
+  step(RoutedStep::dispatch, place, value, tensor);
+  region.rows[value] = rows;
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include "compiler/transforms/import/experts/capacity/capacity_products.h"
 #include "compiler/transforms/import/experts/equal_experts.h"
 #include "compiler/transforms/import/experts/expert_gates.h"
+#include "compiler/transforms/import/experts/loops/merge_slots.h"
 #include "compiler/transforms/import/experts/routed_calls.h"
 #include "compiler/transforms/import/experts/routed_region.h"
 #include "compiler/transforms/import/experts/stacked_experts.h"
@@ -36,8 +37,11 @@ static SmallVector<Value> possibleIds(plan::CallOp call) {
     return call.getNumOperands() == 1 ? SmallVector<Value>{call.getOperand(0)} : SmallVector<Value>();
   if (target != "aten.index.Tensor" && target != "aten.index_select.default")
     return {};
-  return llvm::to_vector(llvm::make_filter_range(
-      call.getOperands(), [](Value operand) { return rankOf(operand) == 1 && isa<IntegerType>(elementOf(operand)); }));
+  // By numbers with a dim for the slots, parts are copies of weights.
+  bool areMatrices = rankOf(call.getOperand(0)) > 2 && isa<FloatType>(elementOf(call.getOperand(0)));
+  return llvm::to_vector(llvm::make_filter_range(call.getOperands(), [&](Value operand) {
+    return isa<IntegerType>(elementOf(operand)) && (rankOf(operand) == 1 || (rankOf(operand) > 1 && areMatrices));
+  }));
 }
 
 static void
@@ -96,6 +100,8 @@ struct RecognizeExpertsPass : meshplan::impl::RecognizeExpertsBase<RecognizeExpe
 private:
   static void recognize(Block &block) {
     // What nothing reads would otherwise count as a reader.
+    eraseUnread(block);
+    mergeSlots(block);
     eraseUnread(block);
     IndexFunctions functions;
     SparseGatesReader gates(functions);

@@ -27,6 +27,7 @@ struct PairValue {
   /// The last two dims of weights are exchanged.
   bool isFlipped = false;
   mlir::Type converted = {}; ///< to which the weights of all pairs have been converted; null: they have not
+  unsigned lead = 1;         ///< as in RoutedRows
 
   mlir::Type element() const { return converted ? converted : elementOf(weight); }
 };
@@ -55,6 +56,7 @@ private:
   bool readInverse(plan::CallOp call, const CallView &view);
   bool readGroupedProduct(plan::CallOp call, const CallView &view);
   bool readPairProducts(plan::CallOp call, const CallView &view);
+  bool readEinsum(plan::CallOp call, const CallView &view);
   bool readSum(plan::CallOp call, const CallView &view);
   bool readReduction(plan::CallOp call, const CallView &view);
   bool readAddedRows(plan::CallOp call, const CallView &view);
@@ -62,14 +64,19 @@ private:
   bool readExchange(plan::CallOp call, const CallView &view);
   bool readView(plan::CallOp call, const CallView &view);
   bool readPointwise(plan::CallOp call, const CallView &view);
+  bool readViewOfNumbers(mlir::Value self, mlir::Value result);
 
   bool readReordered(plan::CallOp call, mlir::Value self, const PairValue &index);
   bool readTokens(plan::CallOp call, mlir::Value self, mlir::Value order);
   bool readOfPairs(plan::CallOp call, mlir::Value self, mlir::Value order);
-  bool readParts(plan::CallOp call, mlir::Value self, mlir::Value order);
+  bool readParts(plan::CallOp call, mlir::Value self, mlir::Value index);
   bool readOutside(plan::CallOp place, mlir::Value value, llvm::ArrayRef<int64_t> leadShape);
   std::optional<PairValue> weightOf(mlir::Value value);
-  bool readProduct(plan::CallOp call, mlir::Value input, const PairValue &weight, bool transposed);
+  bool readProduct(plan::CallOp call, mlir::Value input, const PairValue &weight, bool transposed,
+                   llvm::ArrayRef<int64_t> leadShape);
+  bool readPairEinsum(plan::CallOp call, const PairEinsum &pair);
+  bool readGatedEinsum(plan::CallOp call, const PairEinsum &pair);
+  bool readTokenRows(plan::CallOp place, mlir::Value value);
 
   const PairValue *pairsOf(mlir::Value value, PairMeaning meaning) const;
   const RoutedRows *rowsOf(mlir::Value value) const;

@@ -24,7 +24,8 @@
 //   result    [64, 32]   sum over the slots             combine
 //
 // In the batched form there is no order: the weights of each pair's expert are copied, w[ids] [128, 96, 32], and
-// multiplied with the rows one by one.
+// multiplied with the rows one by one. The pairs may have two dims, w[indices] [64, 2, 96, 32]; then a product may read
+// the rows of the tokens themselves: einsum("tkfh,th->tkf", w[indices], x).
 //
 // Numbers of pairs may have readers that mean nothing here: they keep reading what they read. Rows may not, because the
 // region would then be computed twice.
@@ -87,6 +88,7 @@ bool RoutedRegionReader::readCall(plan::CallOp call) {
           .Cases({"aten.index_put.default", "aten.scatter.src"}, &RoutedRegionReader::readInverse)
           .Cases({"meshplan.grouped_mm", "aten._grouped_mm.default"}, &RoutedRegionReader::readGroupedProduct)
           .Cases({"aten.bmm.default", "aten.matmul.default"}, &RoutedRegionReader::readPairProducts)
+          .Case("aten.einsum.default", &RoutedRegionReader::readEinsum)
           .Case("aten.add.Tensor", &RoutedRegionReader::readSum)
           .Case("aten.sum.dim_IntList", &RoutedRegionReader::readReduction)
           .Case("aten.index_add.default", &RoutedRegionReader::readAddedRows)
@@ -111,7 +113,9 @@ void RoutedRegionReader::visit(Operation *op) {
 }
 
 RoutedRegion RoutedRegionReader::read() {
-  define(ids, PairValue{PairMeaning::ids});
+  PairValue all{PairMeaning::ids};
+  all.lead = rankOf(ids);
+  define(ids, all);
   Operation *op = ids.getDefiningOp() ? ids.getDefiningOp()->getNextNode() : &ids.getParentBlock()->front();
   for (; op && last; op = op->getNextNode()) {
     if (llvm::any_of(op->getOperands(), [&](Value operand) { return isInside(operand); }))

@@ -71,8 +71,8 @@ struct RoutedRegion {
   }
 };
 
-/// The region of tokens that choose `ids` [pairs]; nullopt if `ids` do not number the choices of tokens. Changes
-/// nothing.
+/// The region of tokens that choose `ids` [pairs], or [*token dims, slots]; nullopt if `ids` do not number the choices
+/// of tokens. Calls that weigh the rows of an einsum may be inserted; they change nothing else, and may remain unread.
 std::optional<RoutedRegion> readRoutedRegion(IndexFunctions &functions, mlir::Value ids);
 
 } // namespace meshplan

@@ -5,6 +5,7 @@
 #include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/experts/region_reader.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
+#include "dialect/plan/call_builder.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -36,13 +37,17 @@ std::optional<PairValue> RoutedRegionReader::weightOf(Value value) {
   }
 }
 
-/// A step for rows `input` [pairs, in, with unit] times their expert's part of `weight`; false if shapes do not fit.
-bool RoutedRegionReader::readProduct(plan::CallOp call, Value input, const PairValue &weight, bool transposed) {
-  RoutedRows made = *rowsOf(input);
+/// A step for rows `input` [*pairs, in, with unit], or [*tokens, in], times their expert's part of `weight`; false if
+/// shapes do not fit. The pairs of the result have the dims `leadShape`.
+bool RoutedRegionReader::readProduct(plan::CallOp call, Value input, const PairValue &weight, bool transposed,
+                                     ArrayRef<int64_t> leadShape) {
+  const RoutedRows *rows = rowsOf(input);
+  SmallVector<int64_t> features = featuresOf(input, *rows);
+  RoutedRows made{rows->order, static_cast<unsigned>(leadShape.size()), rows->unit};
   Value result = call.getResult(0);
   ArrayRef<int64_t> shape = shapeOf(weight.weight);
-  if (rankOf(result) != rankOf(input) || shapeOf(result).front() != pairs() ||
-      featuresOf(input, made) != shape.slice(transposed ? 1 : 2, 1) ||
+  if (rankOf(result) - made.lead != rankOf(input) - rows->lead || shapeOf(result).take_front(made.lead) != leadShape ||
+      features != shape.slice(transposed ? 1 : 2, 1) ||
       featuresOf(result, made) != shape.slice(transposed ? 2 : 1, 1) || elementOf(result) != elementOf(input) ||
       weight.element() != elementOf(input))
     return false;
@@ -61,10 +66,10 @@ bool RoutedRegionReader::readGroupedProduct(plan::CallOp call, const CallView &v
   if (!rows || !rows->order || !rows->isPlain(input, 1) || !weight || view.getOperand("bias") ||
       !pairsOf(tensorArgument(call, view, "offs"), PairMeaning::ends))
     return false;
-  return readProduct(call, input, *weight, !weight->isFlipped);
+  return readProduct(call, input, *weight, !weight->isFlipped, pairs());
 }
 
-/// weights [pairs, out, in] x rows [pairs, in, 1], or rows [pairs, 1, in] x weights [pairs, in, out].
+/// weights [*pairs, out, in] x rows [*pairs, in, 1], or rows [*pairs, 1, in] x weights [*pairs, in, out].
 bool RoutedRegionReader::readPairProducts(plan::CallOp call, const CallView &view) {
   Value left = tensorArgument(call, view, "self");
   Value right = tensorArgument(call, view, view.get("mat2") ? "mat2" : "other");
@@ -72,26 +77,97 @@ bool RoutedRegionReader::readPairProducts(plan::CallOp call, const CallView &vie
   bool isLeft = weights != nullptr;
   weights = weights ? weights : pairsOf(right, PairMeaning::weights);
   Value input = isLeft ? right : left;
-  if (!weights || !input || rankOf(input) != 3 || rankOf(isLeft ? left : right) != 3 || shapeOf(input)[0] != pairs())
+  if (!weights || !input)
+    return false;
+  PairValue pair = *weights;
+  ArrayRef<int64_t> leadShape = shapeOf(isLeft ? left : right).take_front(pair.lead);
+  if (rankOf(input) != pair.lead + 2 || rankOf(isLeft ? left : right) != pair.lead + 2)
     return false;
   region.multiplies = true;
-  PairValue pair = *weights;
   std::optional<PairValue> weight = weightOf(pair.weight);
-  if (!weight || (!isInside(input) && !readOutside(call, input, pairs())))
+  if (!weight || (!isInside(input) && !readOutside(call, input, leadShape)))
     return false;
   weight->converted = pair.converted;
   const RoutedRows *rows = rowsOf(input);
-  if (!rows || rows->order != pair.order || rows->lead != 1 || rows->unit != (isLeft ? -1 : -2))
+  if (!rows || rows->order != pair.order || rows->lead != pair.lead || rows->unit != (isLeft ? -1 : -2))
     return false;
   // The weight [.., in, out] on the right is the transposed one.
-  return readProduct(call, input, *weight, !isLeft != (pair.isFlipped != weight->isFlipped));
+  return readProduct(call, input, *weight, !isLeft != (pair.isFlipped != weight->isFlipped), leadShape);
+}
+
+bool RoutedRegionReader::readEinsum(plan::CallOp call, const CallView &) {
+  std::optional<PairEinsum> pair = pairEinsumOf(call);
+  if (!pair)
+    return false;
+  auto isWeight = [&](Value value) { return pairsOf(value, PairMeaning::weights) != nullptr; };
+  if (isWeight(pair->leftValue) || (!isWeight(pair->rightValue) && pair->left.size() < pair->right.size())) {
+    std::swap(pair->left, pair->right);
+    std::swap(pair->leftValue, pair->rightValue);
+  }
+  return isWeight(pair->rightValue) ? readPairEinsum(call, *pair) : readGatedEinsum(call, *pair);
+}
+
+/// Rows of pairs or tokens times weights of pairs: `tki,tkoi->tko`, `ti,tkoi->tko`.
+bool RoutedRegionReader::readPairEinsum(plan::CallOp call, const PairEinsum &pair) {
+  PairValue weights = *pairsOf(pair.rightValue, PairMeaning::weights);
+  StringRef input = pair.left, letters = pair.right, lead = letters.take_front(weights.lead);
+  ArrayRef<int64_t> leadShape = shapeOf(pair.rightValue).take_front(weights.lead);
+  std::optional<PairValue> weight = weightOf(weights.weight);
+  if (!weight || letters.size() != weights.lead + 2 || input.empty())
+    return false;
+  region.multiplies = true;
+  weight->converted = weights.converted;
+  bool isTransposed = input.back() == letters[weights.lead];
+  if ((!isTransposed && input.back() != letters.back()) ||
+      pair.result != lead.str() + letters[weights.lead + (isTransposed ? 1 : 0)])
+    return false;
+  if (input.drop_back() == lead) {
+    if (!isInside(pair.leftValue) && !readOutside(call, pair.leftValue, leadShape))
+      return false;
+    const RoutedRows *rows = rowsOf(pair.leftValue);
+    if (!rows || rows->order != weights.order || rows->lead != weights.lead || rows->unit != 0)
+      return false;
+  } else if (weights.order || input.drop_back() != lead.drop_back() || !readTokenRows(call, pair.leftValue)) {
+    return false;
+  }
+  return readProduct(call, pair.leftValue, *weight, isTransposed != (weights.isFlipped != weight->isFlipped),
+                     leadShape);
+}
+
+/// The sum of the rows of each token times their gates: `tki,tk->ti`.
+bool RoutedRegionReader::readGatedEinsum(plan::CallOp call, const PairEinsum &pair) {
+  const RoutedRows *rows = isInside(pair.leftValue) ? rowsOf(pair.leftValue) : nullptr;
+  StringRef letters = pair.left, gates = pair.right;
+  Type type = elementOf(call.getResult(0));
+  ArrayRef<int64_t> shape = shapeOf(pair.leftValue);
+  if (!rows || rows->order || rows->unit != 0 || rows->lead < 2 || letters.size() != rows->lead + 1 ||
+      letters.drop_back() != gates || pair.result != gates.drop_back().str() + letters.back() ||
+      isInside(pair.rightValue) || elementOf(pair.leftValue) != type || elementOf(pair.rightValue) != type ||
+      shape[rows->lead - 1] != region.chosen.slots)
+    return false;
+  RoutedRows made = *rows;
+  SmallVector<int64_t> column(shapeOf(pair.rightValue));
+  column.push_back(1);
+  Value wide = CallBuilder("aten.unsqueeze.default", call)
+                   .tensor("self", pair.rightValue)
+                   .integer("dim", -1)
+                   .build(column, type);
+  Value product =
+      CallBuilder("aten.mul.Tensor", call).tensor("self", pair.leftValue).tensor("other", wide).build(shape, type);
+  auto place = cast<plan::CallOp>(product.getDefiningOp());
+  if (!readOutside(place, wide, shape.take_front(made.lead)) || rowsOf(wide)->unit != -1)
+    return false;
+  step(RoutedStep::compute, place, {}, {});
+  define(product, made);
+  step(RoutedStep::combine, call, call.getResult(0), product);
+  return true;
 }
 
 /// The last two dims of weights exchanged. Rows cannot exchange theirs.
 bool RoutedRegionReader::readExchange(plan::CallOp call, const CallView &view) {
   Value self = tensorArgument(call, view, "self");
   const PairValue *weights = pairsOf(self, PairMeaning::weights);
-  if (!weights || rankOf(self) != 3 || !exchangesLastDims(builder, call.getResult(0)))
+  if (!weights || rankOf(self) != weights->lead + 2 || !exchangesLastDims(builder, call.getResult(0)))
     return false;
   PairValue flipped = *weights;
   flipped.isFlipped = !flipped.isFlipped;
@@ -113,9 +189,9 @@ bool RoutedRegionReader::readSum(plan::CallOp call, const CallView &view) {
   if (!bias)
     return readPointwise(call, view);
   const RoutedRows *rows = rowsOf(self);
-  if (!rows || !rows->isPlain(self, 1) || rows->order != bias->order || view.getFloat("alpha", 1) != 1 ||
-      other.getType() != result.getType() || shapeOf(self) != shapeOf(result) ||
-      !isExactIn(elementOf(self), elementOf(result)))
+  if (!rows || rows->unit != 0 || rows->lead != bias->lead || rankOf(self) != rows->lead + 1 ||
+      rows->order != bias->order || view.getFloat("alpha", 1) != 1 || other.getType() != result.getType() ||
+      shapeOf(self) != shapeOf(result) || !isExactIn(elementOf(self), elementOf(result)))
     return false;
   RoutedRows made = *rows;
   step(RoutedStep::bias, call, result, self, bias->weight);
@@ -157,10 +233,15 @@ bool RoutedRegionReader::readAddedRows(plan::CallOp call, const CallView &view) 
   Value self = tensorArgument(call, view, "self"), source = tensorArgument(call, view, "source"),
         result = call.getResult(0);
   const RoutedRows *rows = rowsOf(source);
-  const PairValue *tokens = pairsOf(tensorArgument(call, view, "index"), PairMeaning::tokens);
-  if (!rows || !tokens || tokens->order != rows->order || !rows->isPlain(source, 1) ||
-      countedDim(view.getInt("dim", 0), 2) != 0 || view.getFloat("alpha", 1) != 1 || !isZero(functions, self) ||
-      elementOf(result) != elementOf(source) ||
+  Value index = tensorArgument(call, view, "index");
+  const PairValue *tokens = pairsOf(index, PairMeaning::tokens);
+  // The tokens of the pairs in their own order do not follow from the choice.
+  Expr pair = builder.coordinate(0, pairs());
+  bool areTokens = tokens ? rows && tokens->order == rows->order
+                          : rows && !rows->order && index && isOfPairs(index, {}) &&
+                                functions.at(index, {pair}) == builder.floorDivide(pair, region.chosen.slots);
+  if (!areTokens || !rows->isPlain(source, 1) || countedDim(view.getInt("dim", 0), 2) != 0 ||
+      view.getFloat("alpha", 1) != 1 || !isZero(functions, self) || elementOf(result) != elementOf(source) ||
       shapeOf(result) != ArrayRef({region.chosen.tokens, shapeOf(source).back()}))
     return false;
   step(RoutedStep::combine, call, result, source);
@@ -184,27 +265,42 @@ bool RoutedRegionReader::readSlice(plan::CallOp call, const CallView &view) {
   return true;
 }
 
+/// Numbers of pairs, or parts of weights, whose pairs may get other dims.
+bool RoutedRegionReader::readViewOfNumbers(Value self, Value result) {
+  auto found = numbers.find(self);
+  if (found == numbers.end())
+    return false;
+  PairValue same = found->second;
+  if (self.getType() != result.getType()) {
+    bool isOfParts = same.meaning == PairMeaning::weights;
+    ArrayRef<int64_t> shape = shapeOf(result),
+                      features = shapeOf(self).drop_front(isOfParts ? same.lead : rankOf(self));
+    if ((!isOfParts && same.meaning != PairMeaning::ids) || same.order || shape.size() <= features.size() ||
+        shape.take_back(features.size()) != features || llvm::product_of(shape.drop_back(features.size())) != pairs())
+      return false;
+    same.lead = shape.size() - features.size();
+  }
+  define(result, same);
+  return true;
+}
+
 /// A view that keeps the features, and splits or joins the dims of the pairs, or adds or removes a dim of size 1.
 bool RoutedRegionReader::readView(plan::CallOp call, const CallView &) {
   Value self = call.getOperand(0), result = call.getResult(0);
   const RoutedRows *rows = rowsOf(self);
-  if (!rows) {
-    // Numbers of pairs without a change.
-    auto found = numbers.find(self);
-    if (found == numbers.end() || self.getType() != result.getType())
-      return false;
-    PairValue same = found->second;
-    define(result, same);
-    return true;
-  }
+  if (!rows)
+    return readViewOfNumbers(self, result);
   RoutedRows made = *rows;
   SmallVector<int64_t> features = featuresOf(self, *rows);
   ArrayRef<int64_t> shape = shapeOf(result);
-  int64_t count = 1;
-  for (made.lead = 1; made.lead <= shape.size(); ++made.lead) {
-    count *= shape[made.lead - 1];
+  // The same dims of the pairs, if possible.
+  SmallVector<unsigned> leads{rows->lead};
+  llvm::append_range(leads, llvm::seq<unsigned>(1, shape.size() + 1));
+  for (unsigned lead : leads) {
+    made.lead = lead;
     // Positions in another order than that of the pairs are not tokens and slots.
-    bool isLead = count == pairs() && (!made.order || made.lead == 1);
+    bool isLead =
+        lead <= shape.size() && llvm::product_of(shape.take_front(lead)) == pairs() && (!made.order || lead == 1);
     for (made.unit = 0; isLead && made.unit >= -2; --made.unit) {
       int64_t rest = shape.size() - made.lead;
       bool hasUnit = made.unit == 0 || (-made.unit <= rest && shape.end()[made.unit] == 1);

@@ -182,6 +182,17 @@ Value SparseGatesReader::withSlot(Value ids) {
   return indices;
 }
 
+Value SparseGatesReader::ofSlot(Value tensor, int64_t slot) {
+  Value &single = singled[{tensor, slot}];
+  if (!single)
+    single = CallBuilder::at("aten.select.int", cast<plan::CallOp>(tensor.getDefiningOp()), afterBoth(tensor, tensor))
+                 .tensor("self", tensor)
+                 .integer("dim", -1)
+                 .integer("index", slot)
+                 .build(shapeOf(tensor).drop_back(), elementOf(tensor));
+  return single;
+}
+
 /// One-hot vectors of the only expert of each token.
 std::optional<SparseGates> SparseGatesReader::readOneHotOfOne(plan::CallOp call, const CallView &) {
   Value ids = call.getOperand(0);

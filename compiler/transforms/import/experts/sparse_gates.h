@@ -45,6 +45,9 @@ public:
   /// The numbers of one expert for each token with a dim for the slot. The same tensor each time.
   mlir::Value withSlot(mlir::Value ids);
 
+  /// One slot of what a call makes, [*tokens, slots], without a dim for it. The same tensor each time.
+  mlir::Value ofSlot(mlir::Value tensor, int64_t slot);
+
 private:
   std::optional<SparseGates> compute(mlir::Value tensor);
   std::optional<SparseGates> readScatter(plan::CallOp call, const CallView &view);
@@ -61,6 +64,7 @@ private:
   llvm::DenseMap<mlir::Value, std::optional<SparseGates>> known;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> gathered;
   llvm::DenseMap<mlir::Value, mlir::Value> slotted;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> singled;
 };
 
 } // namespace meshplan

@@ -63,6 +63,8 @@ class Mixture(Layer):
         self.router.takes_rows = self.flat
         self.sparse = choices.pick(("one_hot", "scatter", "hidden", "masked", "summed", "compared"))
         self.together = choices.pick(("each", "first", "last", "product"))  # how results of modules are weighed
+        self.taking = choices.pick(("where", "columns", "list", "positive", "slots"))  # how loops take tokens
+        self.copying = choices.pick(("repeated", "numbered", "slotted"))  # how rows get copies of weights
 
     def gates(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Of each token and slot, and the numbers of the experts."""
@@ -96,6 +98,16 @@ class Mixture(Layer):
         made = torch.bmm(self.weights.down[experts], self.inner(wide).unsqueeze(-1)).squeeze(-1)
         return made if self.weights.shift is None else made + self.weights.shift[experts]
 
+    def of_slots(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        """Each token through its experts, with a copy of their weights for each slot."""
+        weights = self.weights
+        inner = self.inner(torch.einsum("ti,tkoi->tko", x, weights.up[chosen]))
+        made = torch.einsum("tkoi,tki->tko", weights.down[chosen], inner)
+        made = made if weights.shift is None else made + weights.shift[chosen]
+        if self.together in ("each", "first"):
+            return (made * gates.unsqueeze(-1)).sum(1)
+        return torch.einsum("tko,tk->to", made, gates)
+
     def of_groups(self, rows: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
         """The same for rows in order of their experts, by a product that PyTorch exports for bf16 alone."""
         weights = self.weights
@@ -117,9 +129,13 @@ class Mixture(Layer):
             return x + (self.taken if self.form == "capacity" else self.at_positions)(x, *own)
         if self.form == "loop":
             return x + self.at_tokens(tokens, gates.flatten(0, -2), chosen.flatten(0, -2)).view(x.shape)
+        if self.form == "copied" and self.copying == "slotted":
+            return x + self.of_slots(tokens, gates.flatten(0, -2), chosen.flatten(0, -2)).view(x.shape)
         gates, experts = gates.reshape(-1, 1), chosen.reshape(-1)
         if self.form == "copied":
-            rows = self.of_rows(tokens.repeat_interleave(self.slots, dim=0), experts) * gates
+            numbers = torch.arange(experts.numel()) // self.slots
+            copies = tokens.repeat_interleave(self.slots, dim=0) if self.copying == "repeated" else tokens[numbers]
+            rows = self.of_rows(copies, experts) * gates
             return x + rows.view(-1, self.slots, x.size(-1)).sum(1).view(x.shape)
         order = experts.argsort(stable=True)
         rows = self.of_groups(tokens[order // self.slots], experts[order]) * gates[order]
@@ -176,16 +192,40 @@ class Mixture(Layer):
     def at_tokens(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         """Each expert computes the tokens that have chosen it."""
         result = torch.zeros_like(x)
+        if self.taking == "slots":
+            for slot in range(self.slots):
+                for number in range(self.count):
+                    token = torch.where(chosen[:, slot] == number)[0]
+                    result = result.index_add(0, token, self.of_expert(number, x[token]) * gates[token, slot, None])
+            return result
+        spread = torch.zeros(len(x), self.count, dtype=gates.dtype).scatter(-1, chosen, gates)
         for number in range(self.count):
-            token, slot = torch.where(chosen == number)
-            result = result.index_add(0, token, self.of_expert(number, x[token]) * gates[token, slot, None])
+            mask = chosen == number
+            if self.taking == "positive":
+                token = torch.where(spread[:, number] > 0)[0]
+                gate = spread[:, number][token]
+            elif self.taking == "list":
+                token = mask.any(-1).nonzero().squeeze(-1)
+                gate = (gates * mask).sum(-1)[token]
+            else:
+                token, slot = mask.nonzero().unbind(1) if self.taking == "columns" else torch.where(mask)
+                gate = gates[token, slot]
+            result = result.index_add(0, token, self.of_expert(number, x[token]) * gate.unsqueeze(-1))
         return result
 
     def at_positions(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         """The same by samples and positions."""
         result = torch.zeros_like(x)
         for number in range(self.count):
-            sample, position, slot = torch.where(chosen == number)
+            mask = chosen == number
+            if self.taking == "slots":
+                for slot in range(self.slots):
+                    at = torch.where(mask[..., slot])
+                    rows = self.of_expert(number, x[at]) * gates[..., slot][at].unsqueeze(-1)
+                    result = result.index_put(at, rows, accumulate=True)
+                continue
+            columns = mask.nonzero().unbind(1) if self.taking == "columns" else torch.where(mask)
+            sample, position, slot = columns
             rows = self.of_expert(number, x[sample, position]) * gates[sample, position, slot].unsqueeze(-1)
             result = result.index_put((sample, position), rows, accumulate=True)
         return result

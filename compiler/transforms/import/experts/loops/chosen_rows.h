@@ -9,7 +9,7 @@
 #ifndef MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_LOOPS_CHOSEN_ROWS_H
 #define MESHPLAN_COMPILER_TRANSFORMS_IMPORT_EXPERTS_LOOPS_CHOSEN_ROWS_H
 
-#include "compiler/transforms/import/index_functions/index_functions.h"
+#include "compiler/transforms/import/experts/sparse_gates.h"
 
 namespace meshplan {
 
@@ -22,11 +22,12 @@ struct ExpertChoice {
   mlir::Value ids; ///< [*token dims, slots], or [*token dims] of one slot
   int64_t tokens = 0, slots = 0, expert = 0;
   bool isDistinct = false;                 ///< a token has each expert in one slot at most
+  bool isBySlot = false;                   ///< pairs are in order of slots, then of tokens
   llvm::SmallVector<int64_t, 2> tokenDims; ///< of the mask
 
   /// True if the same tokens are chosen, in the same order. A view of a mask may have merged their dims.
   bool isSame(const ExpertChoice &other) const {
-    return ids == other.ids && expert == other.expert && tokens == other.tokens;
+    return ids == other.ids && expert == other.expert && tokens == other.tokens && isBySlot == other.isBySlot;
   }
 };
 
@@ -40,8 +41,13 @@ struct RowNumber {
 
 /// What the positions where `mask` is true are in this dim; nullopt if the mask is not a comparison of chosen experts
 /// with a number. A mask is [*token dims, slots] or [slots, *token dims]; or [*token dims], if it is true for a choice
-/// in any slot, or there is one.
-std::optional<RowNumber> positionsIn(IndexFunctions &functions, mlir::Value mask, int64_t dim);
+/// in any slot, or there is one. The gate of an expert is such a mask, if it is not 0 for tokens that have chosen the
+/// expert.
+std::optional<RowNumber> positionsIn(SparseGatesReader &gates, mlir::Value mask, int64_t dim);
+
+/// The list of positions [n, dims of a mask] and the indices at which `value` at `indices` has a number of it, possibly
+/// `value` itself; nullopt if it has something else.
+std::optional<MovedRead> readPositionList(indexing::ExprBuilder &builder, mlir::Value value, indexing::Indices indices);
 
 } // namespace meshplan
 

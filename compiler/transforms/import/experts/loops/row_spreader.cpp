@@ -32,6 +32,7 @@
 
 using namespace mlir;
 using namespace meshplan;
+using namespace meshplan::indexing;
 
 namespace {
 
@@ -51,7 +52,7 @@ public:
 private:
   bool readPositions(plan::CallOp call, const CallView &view);
   bool readList(plan::CallOp call, const CallView &view);
-  bool readColumn(plan::CallOp call, const CallView &view);
+  bool readColumns(plan::CallOp call);
   bool readLookup(plan::CallOp call, const CallView &view);
   bool readRowsOf(plan::CallOp call, Value self, int64_t dim, const ExpertChoice &choice);
   bool readGates(plan::CallOp call, Value self, const ExpertChoice &choice);
@@ -94,7 +95,7 @@ bool RowSpreader::define(Value index, const std::optional<RowNumber> &number) {
 /// The choice whose tokens these indices number: one for each token dim, or a mask.
 std::optional<ExpertChoice> RowSpreader::tokensAt(ArrayRef<Value> indices) {
   if (indices.size() == 1 && elementOf(indices.front()).isInteger(1)) {
-    std::optional<RowNumber> number = positionsIn(functions, indices.front(), 0);
+    std::optional<RowNumber> number = positionsIn(gates, indices.front(), 0);
     // What a mask with slots takes are pairs.
     bool areTokens = number && ArrayRef<int64_t>(number->choice.tokenDims) == shapeOf(indices.front());
     return areTokens ? std::optional(number->choice) : std::nullopt;
@@ -102,9 +103,8 @@ std::optional<ExpertChoice> RowSpreader::tokensAt(ArrayRef<Value> indices) {
   std::optional<ExpertChoice> choice;
   for (auto [dim, index] : llvm::enumerate(indices)) {
     auto found = numbers.find(index);
-    // Only numbers of the same positions have the same extent.
     if (found == numbers.end() || found->second.dim != static_cast<int64_t>(dim) ||
-        index.getType() != indices.front().getType())
+        (choice && !choice->isSame(found->second.choice)))
       return std::nullopt;
     choice = found->second.choice;
   }
@@ -114,35 +114,39 @@ std::optional<ExpertChoice> RowSpreader::tokensAt(ArrayRef<Value> indices) {
 /// The same for the pairs of tokens and slots, whose slots are numbered last.
 std::optional<ExpertChoice> RowSpreader::pairsAt(ArrayRef<Value> indices) {
   auto slot = numbers.find(indices.back());
-  if (indices.size() < 2 || slot == numbers.end() || slot->second.dim != RowNumber::slot ||
-      indices.back().getType() != indices.front().getType())
+  if (indices.size() < 2 || slot == numbers.end() || slot->second.dim != RowNumber::slot)
     return std::nullopt;
-  return tokensAt(indices.drop_back());
+  std::optional<ExpertChoice> choice = tokensAt(indices.drop_back());
+  return choice && choice->isSame(slot->second.choice) ? choice : std::nullopt;
 }
 
 /// The positions where a mask is true: a tensor of numbers for each of its dims.
 bool RowSpreader::readPositions(plan::CallOp call, const CallView &view) {
   Value mask = tensorArgument(call, view, view.getOperand("condition") ? "condition" : "self");
   return mask && static_cast<int64_t>(call.getNumResults()) == rankOf(mask) &&
-         llvm::all_of(llvm::enumerate(call.getResults()), [&](auto result) {
-           return define(result.value(), positionsIn(functions, mask, result.index()));
-         });
+         llvm::all_of(llvm::enumerate(call.getResults()),
+                      [&](auto result) { return define(result.value(), positionsIn(gates, mask, result.index())); });
 }
 
 /// The same as one tensor [n, dims of the mask].
 bool RowSpreader::readList(plan::CallOp call, const CallView &view) {
   Value mask = tensorArgument(call, view, "self");
-  return mask && positionsIn(functions, mask, 0);
+  return mask && positionsIn(gates, mask, 0);
 }
 
-/// A column of that tensor.
-bool RowSpreader::readColumn(plan::CallOp call, const CallView &view) {
-  plan::CallOp places = callOf(tensorArgument(call, view, "self"), "aten.nonzero.default");
-  if (!places || !isAlong(call, 1))
-    return readEachRow(call, view);
-  Value mask = places.getOperand(0);
-  std::optional<int64_t> dim = countedDim(view.getInt("index", 0), rankOf(mask));
-  return dim && define(call.getResult(0), positionsIn(functions, mask, *dim));
+/// A column of that tensor, or a view of it.
+bool RowSpreader::readColumns(plan::CallOp call) {
+  ExprBuilder &builder = functions.builder;
+  for (Value result : call.getResults()) {
+    std::optional<MovedRead> read = readPositionList(builder, result, coordinatesOf(builder, shapeOf(result)));
+    if (!read)
+      return false;
+    if (rankOf(result) == 1 && read->indices.back()->isConstant() &&
+        read->indices.front() == builder.coordinate(0, shapeOf(result).front()) &&
+        !define(result, positionsIn(gates, callOf(read->operand).getOperand(0), read->indices.back()->value)))
+      return false;
+  }
+  return true;
 }
 
 /// The view of this shape that all experts read. It comes right after the value.
@@ -365,6 +369,8 @@ bool RowSpreader::readWritten(plan::CallOp call, const CallView &view) {
 
 /// An operator on each row alone.
 bool RowSpreader::readEachRow(plan::CallOp call, const CallView &) {
+  if (readColumns(call))
+    return true;
   SmallVector<const TokenRows *> rows;
   SmallVector<Value> operands;
   const TokenRows *first = nullptr;
@@ -395,8 +401,7 @@ bool RowSpreader::read(plan::CallOp call) {
   using Reader = bool (RowSpreader::*)(plan::CallOp, const CallView &);
   Reader reader = llvm::StringSwitch<Reader>(call.getTarget())
                       .Cases({"aten.where.default", "aten.nonzero_numpy.default"}, &RowSpreader::readPositions)
-                      .Case("aten.nonzero.default", &RowSpreader::readList)
-                      .Case("aten.select.int", &RowSpreader::readColumn)
+                      .Cases({"aten.nonzero.default", "aten.argwhere.default"}, &RowSpreader::readList)
                       .Cases({"aten.index.Tensor", "aten.index_select.default"}, &RowSpreader::readLookup)
                       .Case("aten.index_add.default", &RowSpreader::readAdded)
                       .Case("aten.index_put.default", &RowSpreader::readWritten)

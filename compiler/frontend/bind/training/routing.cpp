@@ -1,6 +1,6 @@
 //===- routing.cpp - statements about tokens of experts --------------------===//
 //
-// Which modules have experts is known only when their operators are recognised: plan-place-routing reports modules
+// Which modules have experts is known only when their operators are recognized: plan-place-routing reports modules
 // without any.
 //
 //===----------------------------------------------------------------------===//

@@ -28,7 +28,7 @@ CLUSTER_KEYS = "runtime/schema/cluster_keys.h"
 TRACE_FORM = "runtime/schema/trace_form.h"
 # Which loss scales exist.
 LOSS_SCALE = "runtime/schema/loss_scale.h"
-# How many rows a rank stores of what is routed to experts.
+# How many rows a rank stores of what is routed to experts, and which numbers plans may state about them.
 ROUTED = "runtime/schema/routed.h"
 # Sizes of temporaries of kernels, which the compiler plans.
 KERNEL_BLOCKS = "runtime/schema/kernel_blocks.h"
@@ -112,6 +112,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
             MESH_AXES,
             PROGRAM_NAMES,
             RATE_SCHEDULE,
+            ROUTED,
             STACKED_MODULES,
             WEIGHT_PIECES,
         },

@@ -113,7 +113,7 @@ struct StyleClause {
   std::vector<Word> axes;
   std::vector<StyleOption> options;
   SourceRange range;
-  std::string text; ///< as written, spaces normalised
+  std::string text; ///< as written, spaces normalized
 };
 
 /// `output replicate`, `input 1 split 1 over tp`

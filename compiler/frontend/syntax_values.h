@@ -38,7 +38,7 @@ struct Expression {
   int64_t integer = 0;              ///< of Integer
   std::string name;                 ///< of Name
   std::vector<Expression> operands; ///< one for Negate, two for the others
-  std::string text;                 ///< as written, spaces normalised
+  std::string text;                 ///< as written, spaces normalized
   SourceRange range;
 };
 

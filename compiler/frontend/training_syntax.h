@@ -81,7 +81,7 @@ struct InitEntry {
   bool isOverride = false;
   std::vector<Operand> distribution; ///< empty if it is not a sequence of words and numbers
   SourceRange range;
-  std::string text; ///< as written, spaces normalised
+  std::string text; ///< as written, spaces normalized
 };
 
 /// `init { **.*norm.weight ones; rest normal 0.02 }`

@@ -75,10 +75,10 @@ struct FactorRule {
     return llvm::find_if(dim, [&](unsigned factor) { return factors[factor].size != 1; }) - dim.begin();
   }
 
-  /// Number of elements of a dim for each index of the factor at `place`.
-  int64_t sizeBelow(llvm::ArrayRef<unsigned> dim, size_t place) const {
+  /// Number of elements of a dim for each index of the factor at `position`.
+  int64_t sizeBelow(llvm::ArrayRef<unsigned> dim, size_t position) const {
     int64_t below = 1;
-    for (size_t next = place + 1; next < dim.size(); ++next)
+    for (size_t next = position + 1; next < dim.size(); ++next)
       below *= factors[dim[next]].size;
     return below;
   }

@@ -221,6 +221,20 @@ static LogicalResult verifyDims(FunctionOpInterface function, unsigned index, Na
                  failed(verifyAgainstMesh(sharding, mesh, emitError)));
 }
 
+/// D16: an output of tokens by expert has a row and a number of pairs for each module.
+static LogicalResult verifyExpertTokens(FunctionOpInterface function, unsigned index) {
+  ArrayAttr modules = resultAttr<attr::Experts>(function, index);
+  DenseI64ArrayAttr pairs = resultAttr<attr::Pairs>(function, index);
+  int64_t rows = modules ? modules.size() : 0, numbers = pairs ? pairs.size() : 0;
+  auto type = dyn_cast<RankedTensorType>(function.getResultTypes()[index]);
+  if (type && type.getElementType().isInteger(64) && type.getRank() == 2 && rows > 0 && rows == numbers &&
+      type.getDimSize(0) == rows)
+    return success();
+  return function.emitOpError() << "has result " << index << " of type " << function.getResultTypes()[index]
+                                << " that counts tokens of " << rows << " modules with " << numbers
+                                << " numbers of pairs, must be i64 [modules, experts] with one number for each module";
+}
+
 /// D14: the operand that stands for a call is one of it.
 static LogicalResult verifyStandIn(CallOp call, StandInAttr standIn) {
   size_t needed = standIn.getValue() == StandIn::ones ? 0 : standIn.getValue() == StandIn::first_operand ? 1 : 2;
@@ -328,6 +342,11 @@ LogicalResult PlanDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
 LogicalResult PlanDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
                                                        NamedAttribute attribute) {
   if (failed(verify(op, attribute, onResult, "result " + Twine(index))))
+    return failure();
+  bool countsTokens =
+      attribute.getName() == attr::Experts::getNameStr() || attribute.getName() == attr::Pairs::getNameStr();
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (countsTokens && function && failed(verifyExpertTokens(function, index)))
     return failure();
   return verifyAfterLast(op, /*isResult=*/true, index, attribute);
 }

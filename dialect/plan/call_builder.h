@@ -16,16 +16,16 @@ public:
     isBackward = like.getBackward();
   }
 
-  /// A call of the pass of `like`, inserted where `place` points.
-  static CallBuilder at(llvm::StringRef target, plan::CallOp like, const mlir::OpBuilder &place) {
-    CallBuilder made(target, like, place);
+  /// A call of the forward or backward pass, as `like`, inserted where `where` points.
+  static CallBuilder at(llvm::StringRef target, plan::CallOp like, const mlir::OpBuilder &where) {
+    CallBuilder made(target, like, where);
     made.isBackward = like.getBackward();
     return made;
   }
 
-  /// A call of the backward pass of `like`, inserted where `place` points.
-  static CallBuilder backward(llvm::StringRef target, plan::CallOp like, const mlir::OpBuilder &place) {
-    CallBuilder made(target, like, place);
+  /// A call of the backward pass of `like`, inserted where `where` points.
+  static CallBuilder backward(llvm::StringRef target, plan::CallOp like, const mlir::OpBuilder &where) {
+    CallBuilder made(target, like, where);
     made.isBackward = true;
     return made;
   }
@@ -71,8 +71,8 @@ public:
   }
 
 private:
-  CallBuilder(llvm::StringRef target, plan::CallOp like, const mlir::OpBuilder &place)
-      : target(target), like(like), builder(place) {}
+  CallBuilder(llvm::StringRef target, plan::CallOp like, const mlir::OpBuilder &where)
+      : target(target), like(like), builder(where) {}
 
   CallBuilder &set(llvm::StringRef name, mlir::Attribute value) {
     args.set(name, value);

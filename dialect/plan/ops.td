@@ -324,6 +324,7 @@ def Plan_RoutingOp : Plan_Op<"routing"> {
   }];
   let arguments = (ins Plan_RoutingRuleAttr:$rule, F64Attr:$number, StrAttr:$module, StrAttr:$text);
   let assemblyFormat = "$rule $number `of` $module `as` $text attr-dict";
+  let hasVerifier = 1;
 }
 
 def Plan_OptimizerOp : Plan_Op<"optimizer"> {

@@ -75,7 +75,7 @@ def Plan_Dialect : Dialect {
       "::mlir::UnitAttr":$keeps_addends,          // the result is partial where the operand is
       "::mlir::UnitAttr":$zero_gradient,          // a conversion through which no gradient flows
       "::mlir::Attribute":$in_evaluation,         // what stands for the call in `eval`: #plan.stand_in or #plan.argument
-      "::mlir::FloatAttr":$reserve,               // of a route: the rows for which memory is planned (#base.routed)
+      "::mlir::FloatAttr":$reserve,               // of a route: the factor of `reserve` (#base.routed)
       "::mlir::StringAttr":$autocast_off,         // the model switches autocast off here, for this device
       // Statements and collectives.
       "::mlir::StringAttr":$input_of,             // of a plan.constrain: the module whose input it is about

@@ -196,6 +196,16 @@ LogicalResult OptimizerOp::verify() {
   return verifyOnly(*this);
 }
 
+/// M22: the number is one that the rule can apply.
+LogicalResult RoutingOp::verify() {
+  double number = getNumber().convertToDouble();
+  bool isRate = getRule() == RoutingRule::bias;
+  if (isRate ? isBalanceRate(number) : isReserve(number))
+    return success();
+  return emitOpError() << "states " << stringifyRoutingRule(getRule()) << ' ' << number << ", must be a number "
+                       << (isRate ? "above 0" : "of at least 1");
+}
+
 /// M11: the index of a result, which may be of any program.
 static LogicalResult verifyOutput(Operation *op, int64_t output) {
   if (output < 0)

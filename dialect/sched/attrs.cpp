@@ -69,6 +69,8 @@ LogicalResult MemoryAttr::verify(function_ref<InFlightDiagnostic()> emitError, i
   for (auto [largest, smallest] : {std::pair(peak, least), std::pair(evaluation, leastEvaluation)})
     if (smallest > largest) // A8
       return emitError() << "smallest peak is " << smallest << " bytes, the largest " << largest;
+  if (balanced > worst) // A17
+    return emitError() << "balanced peak is " << balanced << " bytes, the worst " << worst;
   return success();
 }
 

@@ -54,10 +54,10 @@ def Sched_MemoryAttr : Sched_Attr<"Memory", "memory"> {
     temporaries, on the rank where it is largest; `least` is the peak of the rank where it is smallest. `accumulators`
     are the tensors to which microbatches add. `evaluation` and `least_evaluation` are the same two peaks for the
     program `eval`, which runs between training steps: the loss is its only output, and the tensors that the step keeps
-    stay allocated. Where ranks have other numbers of rows of experts in each step, `peak` is with the rows that the plan
-    reserves memory for; `balanced` is the largest peak where all experts are chosen equally often, `worst` that of a rank
-    whose experts all tokens choose; elsewhere these are 0. All of these are on the device; `host_parameters`,
-    `host_states` and `host_peak` count the same in host memory.
+    stay allocated. The number of rows of experts may differ in each step. Then `peak` counts the rows that the plan
+    reserves memory for, `balanced` is the largest peak if all experts are chosen equally often, and `worst` is the peak
+    of a rank whose experts all tokens choose. Otherwise `balanced` and `worst` are 0. All of these are on the device;
+    `host_parameters`, `host_states` and `host_peak` count the same in host memory.
   }];
   let parameters = (ins "int64_t":$parameters, "int64_t":$constants, "int64_t":$inputs, "int64_t":$peak,
                         "int64_t":$least, DefaultValuedParameter<"int64_t", "0">:$states,

@@ -56,7 +56,7 @@ LogicalResult ParameterOp::verify() {
     return emitOpError("is a buffer, and buffers are not trained");
   if (std::optional<base::PiecesAttr> pieces = getPieces()) {
     auto extents = llvm::map_to_vector(getResult().getType().getDims(), [](DimAttr dim) { return dim.getExtent(); });
-    if (std::string fault = piecesFault(pieces->asPieces(), extents); !fault.empty()) // O29
+    if (std::string fault = piecesFault(pieces->asPieces(), extents); !fault.empty()) // O30
       return emitOpError() << "is not in these pieces: " << fault;
   }
   if (!getInit())

@@ -57,9 +57,16 @@ ProgramOp mainProgramOf(ModuleOp module) {
   return step ? step : programOf(module, base::ProgramRole::forward);
 }
 
+/// All steps that have the attribute give it this name.
+static constexpr StringLiteral whenName = "when";
+
 base::When whenOf(Operation *step) {
-  auto when = step->getAttrOfType<base::WhenAttr>("when");
+  auto when = step->getAttrOfType<base::WhenAttr>(whenName);
   return when ? when.getValue() : base::When::always;
+}
+
+void setWhen(Operation *step, base::When when) {
+  step->setAttr(whenName, base::WhenAttr::get(step->getContext(), when));
 }
 
 SmallVector<int64_t> axisSizes(ArrayAttr meshAxes) {

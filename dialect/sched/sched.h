@@ -61,6 +61,7 @@ ProgramOp mainProgramOf(mlir::ModuleOp module);
 
 /// In which instances of its program a step runs; `always` for ops that are not steps of the runtime.
 base::When whenOf(mlir::Operation *step);
+void setWhen(mlir::Operation *step, base::When when);
 
 /// Sizes of a list of mesh axes.
 llvm::SmallVector<int64_t> axisSizes(mlir::ArrayAttr meshAxes);

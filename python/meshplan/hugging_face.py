@@ -70,7 +70,7 @@ def parse_arguments(argv: list[str], program: str = "export_model.py") -> argpar
         metavar="NAME",
         help="model class (default: that of the checkpoint, else causal LM, else encoder)",
     )
-    parser.add_argument("--meta", action="store_true", help="do not load or initialise parameters; buffers stay real")
+    parser.add_argument("--meta", action="store_true", help="do not load or initialize parameters; buffers stay real")
     parser.add_argument("--train", action="store_true", help="training mode: dropout is active (default: eval)")
     parser.add_argument(
         "--lora",

@@ -51,8 +51,11 @@ enum class RowLoad {
   worst,    ///< by each token of the rank, in as many slots as possible
 };
 
-/// A reserve is a factor of the balanced rows.
+/// A reserve is a factor of the balanced rows, a capacity one of the balanced tokens of an expert.
 inline bool isReserve(double factor) { return std::isfinite(factor) && factor >= 1; }
+
+/// The rate of the updates that balance the bias of a router.
+inline bool isBalanceRate(double rate) { return std::isfinite(rate) && rate > 0; }
 
 /// What is known of a routed value besides its shape.
 struct RoutedTokens {

@@ -13,6 +13,7 @@
 #include "compiler/sharding/op_record.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
+#include "dialect/plan/step_name.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -147,9 +148,9 @@ Purpose StepParts::purposeOf(Operation *op) const {
 /// The module of the op that computes a value.
 static StringRef moduleOf(Value value) {
   Operation *op = value.getDefiningOp();
-  while (isCarrier(op) && !op->hasAttr("module"))
+  while (isCarrier(op) && !stepModule(op))
     op = op->getOperand(0).getDefiningOp();
-  auto module = op ? op->getAttrOfType<StringAttr>("module") : StringAttr();
+  StringAttr module = stepModule(op);
   return module ? module.getValue() : "";
 }
 

@@ -61,7 +61,8 @@ private:
   DenseMap<std::pair<Operation *, Attribute>, Value> made; ///< by route and axes: the numbers of all ranks
 };
 
-/// A call with tensors under these names. It has the location and the module of `like`, and is in the same pass.
+/// A call with tensors under these names. It has the location and the module of `like`, and is of the backward pass
+/// if `like` is.
 CallOp makeCall(OpBuilder &builder, CallOp like, StringRef target, Type result,
                 ArrayRef<std::pair<StringRef, Value>> tensors, ArrayRef<NamedAttribute> integers = {}) {
   NamedAttrList args(integers);

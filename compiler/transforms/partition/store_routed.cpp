@@ -67,7 +67,7 @@ static AxisList tokenAxes(Operation *op, base::RoutedAttr routed) {
 }
 
 /// The list of modules whose experts compute the rows, or the module that does.
-static std::string placeOf(Operation *op) {
+static std::string moduleOfRows(Operation *op) {
   CallOp call = op->getResult(0).use_empty() ? CallOp() : dyn_cast<CallOp>(*op->getResult(0).user_begin());
   StringRef module = call ? call.getModule().value_or("") : "";
   for (const auto &[list, experts] : listsOfExperts(op->getParentOfType<func::FuncOp>()))
@@ -86,13 +86,13 @@ static LogicalResult refuseMoving(Operation *op, base::RoutedAttr routed) {
   if (Operation *maker = originOf(rows).getDefiningOp())
     diagnostic.attachNote(maker->getLoc()) << "the rows are computed here";
   if (AxisList axes = tokenAxes(op, routed); !axes.empty()) {
-    std::string text = axesText(axes), place = placeOf(op);
+    std::string text = axesText(axes), module = moduleOfRows(op);
     mlir::Diagnostic &note = diagnostic.attachNote(op->getLoc());
     note << "help: " << text
          << " divides the tokens of these experts: divide their features by 'colwise' and 'rowwise' over an axis that "
             "does not";
-    if (!place.empty())
-      note << ", or write '" << place << ": expert " << text << "', or 'within " << text
+    if (!module.empty())
+      note << ", or write '" << module << ": expert " << text << "', or 'within " << text
            << "', which brings the tokens to the ranks that need them";
     return diagnostic;
   }

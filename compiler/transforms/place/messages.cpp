@@ -55,7 +55,7 @@ LogicalResult meshplan::reportNoFeatures(StyleOp style, FeatureFault fault, bool
     return failure();
   }
   diagnostic << (isParameter ? "it has no " : "none of its parameters has ") << kind << " features that can be split";
-  diagnostic.attachNote() << "help: use 'replicate'" << (isParameter ? "" : ", or 'sequence' for a normalisation");
+  diagnostic.attachNote() << "help: use 'replicate'" << (isParameter ? "" : ", or 'sequence' for a normalization");
   return failure();
 }
 

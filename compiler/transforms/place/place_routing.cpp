@@ -64,7 +64,7 @@ LogicalResult RoutingPlacer::reportNoLayer(RoutingOp statement) {
                     << "'" << statement.getText() << "' names no module that routes tokens to experts";
   if (routes.empty())
     diagnostic.attachNote(statement.getLoc())
-        << "help: the model has no experts that are recognised: remove the statement";
+        << "help: the model has no experts that are recognized: remove the statement";
   else
     diagnostic.attachNote(statement.getLoc())
         << "help: there are experts in " << moduleText(moduleOfExperts(routes.front()))

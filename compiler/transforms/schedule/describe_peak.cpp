@@ -70,7 +70,7 @@ static Described describe(Value value);
 
 /// An operation by its operator; a collective by what it moves.
 static Described describe(Operation &op) {
-  auto module = op.getAttrOfType<StringAttr>("module");
+  StringAttr module = plan::stepModule(&op);
   std::string path = module ? module.str() : "";
   if (auto call = dyn_cast<plan::CallOp>(op))
     return {call.getTarget().str(), path};

@@ -44,7 +44,7 @@ static TimedOperation describe(const ProjectedFunction &projection, unsigned ind
   timed.location = locationOf(first);
   timed.label.direction = stringifyDirection(parts.directionOf(first)).str();
   timed.label.statement = statementOf(first, timed.location);
-  if (auto module = first->getAttrOfType<StringAttr>("module"))
+  if (StringAttr module = plan::stepModule(first))
     timed.label.module = module.str();
   timed.label.what = plan::stepName(first);
   if (plan::collectiveKindOf(first))

@@ -12,6 +12,7 @@
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
 #include "dialect/plan/reshard_steps.h"
+#include "dialect/plan/step_name.h"
 
 using namespace mlir;
 
@@ -75,9 +76,8 @@ void ProgramWriter::writeGradient(plan::CallOp call) {
 Value ProgramWriter::writeCall(unsigned index, Type type, StringRef target, ValueRange operands,
                                DictionaryAttr arguments) {
   Operation *op = projection.operations[index].front();
-  auto written =
-      sched::ComputeOp::create(builder, op->getLoc(), type, builder.getStringAttr(target), operands, arguments,
-                               DenseI64ArrayAttr(), op->getAttrOfType<StringAttr>("module"), UnitAttr());
+  auto written = sched::ComputeOp::create(builder, op->getLoc(), type, builder.getStringAttr(target), operands,
+                                          arguments, DenseI64ArrayAttr(), plan::stepModule(op), UnitAttr());
   markDirection(op, written);
   return written.getResult(0);
 }
@@ -251,8 +251,8 @@ void ProgramWriter::writeStart(unsigned index) {
       builder, op.getLoc(), sched::TokenType::get(builder.getContext(), result),
       sched::CollectiveKindAttr::get(builder.getContext(), *plan::collectiveKindOf(&op)), input, plan::stepDim(&op),
       exchange ? exchange.getFromDimAttr() : IntegerAttr(), communicator, builder.getI64IntegerAttr(sequence++),
-      plan::stepCause(&op), op.getAttrOfType<StringAttr>("module"), plan::opAttr<plan::attr::ActivationSum>(&op),
-      target, isa<plan::ExchangeOp>(op) ? valueOf(operation.consumed.back()) : Value());
+      plan::stepCause(&op), plan::stepModule(&op), plan::opAttr<plan::attr::ActivationSum>(&op), target,
+      isa<plan::ExchangeOp>(op) ? valueOf(operation.consumed.back()) : Value());
   markMoved(ops, start);
   tokens[index] = start;
 }

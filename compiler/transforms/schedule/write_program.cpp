@@ -125,7 +125,7 @@ void ProgramWriter::writeOperation(size_t position) {
   for (Operation *made = before ? before->getNextNode() : &block.front(); made; made = made->getNextNode()) {
     if (isa<sched::GradientOp>(made))
       continue;
-    made->setAttr("when", base::WhenAttr::get(builder.getContext(), when));
+    sched::setWhen(made, when);
     if (sched::ResumeOp resume = resumeOf[position])
       resume.setSteps(resume.getSteps() + 1);
   }

@@ -23,7 +23,8 @@
 // CHECK-SAME: s = [#base.purpose<activations>, #base.purpose<parameters>, #base.purpose<gradients>, #base.purpose<optimizer>]
 // CHECK-SAME: t = [#base<collective all_gather>, #base<collective reduce_scatter>, #base<collective all_reduce>, #base<collective all_to_all>]
 // CHECK-SAME: u = [#base.local<1, operand 0, dim 2>, #base.local<-1, result 0, dim 0, microbatch -2>]
-// CHECK-SAME: v = [#base.routed<rows, dims = 3, slots = 2>, #base.routed<counts, dims = 2, slots = 1>, #base.routed<arrivals, dims = 2, slots = 1>]
+// CHECK-SAME: v = [#base.routed<rows, dims = 3, slots = 2>, #base.routed<counts, dims = 2, slots = 1>, #base.routed<arrivals, dims = 2, slots = 1>, #base.routed<rows, dims = 2, slots = 1, reserve = 1.250000e+00 : f64>]
+// CHECK-SAME: w = [#base.pieces<before = ["a.", "b."], after = [".w1", ".w3"], sizes = [1, 2], dim = 1, count = 4>, #base.pieces<before = ["a"], after = [""], sizes = [3]>]
 module attributes {test.attr = {
   a = #base.mesh_axis<"dp" = 2>, b = #base.operand<3>, c = #base.local<1, result 0, dim 2, offset 3, extent 4, microbatch 5>,
   d = #base.init<kind = truncated_normal, std = 0.25, mean = 0.5, low = -1.0, high = 2.0>,
@@ -39,7 +40,8 @@ module attributes {test.attr = {
   s = [#base.purpose<activations>, #base.purpose<parameters>, #base.purpose<gradients>, #base.purpose<optimizer>],
   t = [#base<collective all_gather>, #base<collective reduce_scatter>, #base<collective all_reduce>, #base<collective all_to_all>],
   u = [#base.local<1, operand 0, dim 2>, #base.local<-1, result 0, dim 0, microbatch -2>],
-  v = [#base.routed<rows, dims = 3, slots = 2>, #base.routed<counts, dims = 2, slots = 1>, #base.routed<arrivals, dims = 2, slots = 1>]}} {}
+  v = [#base.routed<rows, dims = 3, slots = 2>, #base.routed<counts, dims = 2, slots = 1>, #base.routed<arrivals, dims = 2, slots = 1>, #base.routed<rows, dims = 2, slots = 1, reserve = 1.25>],
+  w = [#base.pieces<count = 4, before = ["a.", "b."], after = [".w1", ".w3"], dim = 1, sizes = [1, 2]>, #base.pieces<before = ["a"], after = [""], sizes = [3]>]}} {}
 
 // -----
 
@@ -336,3 +338,33 @@ module attributes {test.attr = #base.routed<counts, dims = 2, slots = 0>} {}
 // B18
 // expected-error @below {{reserve is 5.000000e-01, must be a number of at least 1}}
 module attributes {test.attr = #base.routed<rows, dims = 2, slots = 1, reserve = 0.5 : f64>} {}
+
+// -----
+
+// B18
+// expected-error @below {{reserve is nan, must be a number of at least 1}}
+module attributes {test.attr = #base.routed<rows, dims = 2, slots = 1, reserve = 0x7FF8000000000000 : f64>} {}
+
+// -----
+
+// B19: after
+// expected-error @below {{'before' and 'after' must be lists of strings}}
+module attributes {test.attr = #base.pieces<before = ["a"], after = [1], sizes = [2]>} {}
+
+// -----
+
+// B19: no sizes
+// expected-error @below {{'before', 'after' and 'sizes' have 0, 0 and 0 elements, must have equally many}}
+module attributes {test.attr = #base.pieces<before = [], after = [], sizes = []>} {}
+
+// -----
+
+// B19: dim
+// expected-error @below {{dim -1, count 0 and sizes must be 0 or more}}
+module attributes {test.attr = #base.pieces<before = ["a"], after = [""], sizes = [2], dim = -1>} {}
+
+// -----
+
+// B19: a size
+// expected-error @below {{dim 0, count 0 and sizes must be 0 or more}}
+module attributes {test.attr = #base.pieces<before = ["a"], after = [""], sizes = [-2]>} {}

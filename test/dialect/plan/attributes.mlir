@@ -632,3 +632,57 @@ func.func @stand_in(%x: tensor<4xf32>) {
 // D15
 // expected-error @below {{has 'plan.pieces' on argument 0 of type 'tensor<4x6xf32>': is not in these pieces: its parts are less than dim 1}}
 func.func @argument(%x: tensor<4x6xf32> {plan.kind = #plan.kind<parameter>, plan.pieces = #base.pieces<before = ["a", "b"], after = ["", ""], sizes = [2, 3], dim = 1, count = 4>}) { return }
+
+// -----
+
+// D3
+// expected-error @below {{has 'plan.pieces' on argument 0 (input), where it means nothing}}
+func.func @argument(%x: tensor<4xf32> {plan.kind = #plan.kind<input>, plan.pieces = #base.pieces<before = ["a"], after = [""], sizes = [4]>}) { return }
+
+// -----
+
+// D3
+// expected-error @below {{has 'plan.reserve' on result 0, where it means nothing}}
+func.func @result(%x: tensor<4xf32>) -> (tensor<4xf32> {plan.reserve = 1.5}) { return %x : tensor<4xf32> }
+
+// -----
+
+// D3
+func.func @call(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{has 'plan.experts' on a call, where it means nothing}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} {plan.experts = ["m"]} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// D3
+func.func @call(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{has 'plan.pairs' on a call, where it means nothing}}
+  %0 = plan.call "aten.neg.default"(%x) {self = #base.operand<0>} {plan.pairs = array<i64: 4>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// D16
+// expected-error @below {{has result 0 of type 'tensor<1x3xi64>' that counts tokens of 1 modules with 0 numbers of pairs, must be i64 [modules, experts] with one number for each module}}
+func.func @tokens(%x: tensor<1x3xi64>) -> (tensor<1x3xi64> {plan.experts = ["m"]}) { return %x : tensor<1x3xi64> }
+
+// -----
+
+// D16: pairs alone
+// expected-error @below {{has result 0 of type 'tensor<1x3xi64>' that counts tokens of 0 modules with 1 numbers of pairs}}
+func.func @tokens(%x: tensor<1x3xi64>) -> (tensor<1x3xi64> {plan.pairs = array<i64: 4>}) { return %x : tensor<1x3xi64> }
+
+// -----
+
+// D16: rows of other modules
+// expected-error @below {{has result 0 of type 'tensor<2x3xi64>' that counts tokens of 1 modules with 1 numbers of pairs}}
+func.func @tokens(%x: tensor<2x3xi64>) -> (tensor<2x3xi64> {plan.experts = ["m"], plan.pairs = array<i64: 4>}) { return %x : tensor<2x3xi64> }
+
+// -----
+
+// D16: no numbers of tokens
+// expected-error @below {{has result 0 of type 'tensor<1x3xf32>' that counts tokens of 1 modules with 1 numbers of pairs}}
+func.func @tokens(%x: tensor<1x3xf32>) -> (tensor<1x3xf32> {plan.experts = ["m"], plan.pairs = array<i64: 4>}) { return %x : tensor<1x3xf32> }

@@ -19,9 +19,10 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
   // CHECK-SAME: plan.copies
   // CHECK-SAME: plan.of = #plan.argument<parameter "w">
   // CHECK-SAME: plan.scratch, plan.storage = #plan.storage<name = "sums", position = 0>
-  // CHECK-SAME: plan.experts = ["m"], plan.loss, plan.name = "loss", plan.pairs = array<i64: 4>
+  // CHECK-SAME: plan.loss, plan.name = "loss"
   // CHECK-SAME: plan.gradient_of = #plan.argument<parameter "w">
   // CHECK-SAME: plan.updates = #plan.argument<accumulator "w.sum">
+  // CHECK-SAME: plan.experts = ["m"], plan.pairs = array<i64: 4>
   // CHECK-SAME: attributes {plan.guard = #base.guard<stops = true>, plan.role = #base.role<step>, plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>]}
   func.func @step(
       %w: tensor<6xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"], plan.trainable = true, plan.group = 1 : i64,
@@ -37,9 +38,11 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
       %s: tensor<6xf32> {plan.kind = #plan.kind<accumulator>, plan.names = ["w.sum"], plan.scratch,
                          plan.storage = #plan.storage<name = "sums", position = 0>},
       %p: tensor<6xf32, #plan.sharding<[{}], partial = sum {"tp"}>>,
-      %f: tensor<6xf32, #plan.sharding<[{}], flat = {"tp"}>>)
-      -> (tensor<6xf32> {plan.name = "loss", plan.loss, plan.experts = ["m"], plan.pairs = array<i64: 4>}, tensor<6xf32> {plan.gradient_of = #plan.argument<parameter "w">},
-          tensor<6xf32> {plan.updates = #plan.argument<accumulator "w.sum">})
+      %f: tensor<6xf32, #plan.sharding<[{}], flat = {"tp"}>>,
+      %n: tensor<1x3xi64>)
+      -> (tensor<6xf32> {plan.name = "loss", plan.loss}, tensor<6xf32> {plan.gradient_of = #plan.argument<parameter "w">},
+          tensor<6xf32> {plan.updates = #plan.argument<accumulator "w.sum">},
+          tensor<1x3xi64> {plan.experts = ["m"], plan.pairs = array<i64: 4>})
       attributes {plan.role = #base.role<step>, plan.timeline = [#base.instance<@step, 0>, #base.instance<@step, 1>], plan.guard = #base.guard<stops = true>} {
     // CHECK: plan.call "aten.neg.default"(%{{.*}}) {self = #base.operand<0>} in "m" {plan.autocast_off = "cuda", plan.host, plan.in_evaluation = #plan.stand_in<ones>,
     // CHECK-SAME: plan.keeps_addends, plan.kept, plan.loss_gradient, plan.module_runs = [#plan.module_run<"m" = 1>], plan.precision, plan.reserve = 1.500000e+00 : f64, plan.zero_gradient}
@@ -56,7 +59,7 @@ module attributes {plan.wide_activations, plan.is_decomposed, plan.is_evaluated}
     // CHECK: plan.all_gather {{.*}} {plan.keeps_addends, plan.once, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>}
     %4 = plan.all_gather %f [#plan.axis<"tp">] {plan.keeps_addends, plan.once, plan.prefetch = #plan.prefetch<unit = 2, ahead = 1>}
       : tensor<6xf32, #plan.sharding<[{}], flat = {"tp"}>> -> tensor<6xf32, #plan.sharding<[{}]>>
-    return %2, %w, %s : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>
+    return %2, %w, %s, %n : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<1x3xi64>
   }
 }
 

@@ -558,3 +558,23 @@ func.func @f(%x: tensor<2xf32>) {
   %r = "plan.slice"(%x) {axes = [], cause = "t", dim = "wrong"} : (tensor<2xf32>) -> (tensor<2xf32>)
   return
 }
+
+// -----
+
+// expected-error @below {{'plan.routing' op attribute 'rule' failed to satisfy constraint: a statement about the tokens of experts}}
+"plan.routing"() {rule = "wrong", number = 1.0, module = "m", text = "t"} : () -> ()
+
+// -----
+
+// expected-error @below {{'plan.routing' op attribute 'number' failed to satisfy constraint: 64-bit float attribute}}
+"plan.routing"() {rule = #plan<routing_rule reserve>, number = 1, module = "m", text = "t"} : () -> ()
+
+// -----
+
+// expected-error @below {{'plan.routing' op attribute 'module' failed to satisfy constraint: string attribute}}
+"plan.routing"() {rule = #plan<routing_rule reserve>, number = 1.0, module = 1, text = "t"} : () -> ()
+
+// -----
+
+// expected-error @below {{'plan.routing' op attribute 'text' failed to satisfy constraint: string attribute}}
+"plan.routing"() {rule = #plan<routing_rule reserve>, number = 1.0, module = "m", text = 1} : () -> ()

@@ -33,6 +33,8 @@ module { plan.precision {compute = bf16, loss_scale = #plan.loss_scale<initial =
 plan.style "qkv" rowwise [#plan.axis<"tp":(1)2>] as "rowwise tp" {parts = array<i64: 2, 1, 1>}
 // CHECK: plan.style "experts" expert [#plan.axis<"tp">] as "expert tp"{{$}}
 plan.style "experts" expert [#plan.axis<"tp">] as "expert tp"
+// CHECK: plan.style "experts" within [#plan.axis<"dp">] as "within dp"{{$}}
+plan.style "experts" within [#plan.axis<"dp">] as "within dp"
 // CHECK: plan.style "router" replicate [] as "replicate"{{$}}
 plan.style "router" replicate [] as "replicate"
 // CHECK: plan.border "up" is_input true index 1 <[{"tp"}, {}]> exact false along [#plan.axis<"tp">] as "input [n over tp, _]" {extents = array<i64: 4, 0>, names = ["n", ""]}
@@ -175,7 +177,7 @@ func.func @microbatches(%x: tensor<12xf32, #plan.sharding<[{"dp", parts [4, 4, 4
 // CHECK-SAME: #plan.init_rule<rule = kaiming_uniform, gain = 1.000000e+00 : f64, fan = out, text = "kaiming uniform", location = {{[^>]*}}>,
 // CHECK-SAME: #plan.init_rule<rule = xavier_uniform, gain = 1.000000e+00 : f64, fan = in, text = "xavier uniform", location = {{[^>]*}}>,
 // CHECK-SAME: #plan.init_rule<rule = xavier_normal, gain = 2.000000e+00 : f64, fan = in, text = "xavier normal gain 2", location = {{[^>]*}}>,
-// CHECK-SAME: #plan<style_kind colwise>, #plan<data_stage gradients>, #plan<loss_unit token>, #plan<optimizer_kind adamw>, #plan<nonfinite stop>,
+// CHECK-SAME: #plan<style_kind colwise>, #plan<data_stage gradients>, #plan<loss_unit token>, #plan<optimizer_kind adamw>, #plan<nonfinite stop>, #plan<routing_rule capacity>,
 // CHECK-SAME: #plan.storage<name = "all", position = 1>, #plan.loss_scale<initial = 2.000000e+00 : f64>,
 // CHECK-SAME: #plan.cause<"tp" because "rowwise tp" at {{[^>]*}}>, #plan.cause<"tp" at {{[^>]*}}>]} {
 module attributes {test.attr = [
@@ -185,7 +187,7 @@ module attributes {test.attr = [
   #plan.init_rule<rule = kaiming_uniform, gain = 1.0, fan = out, text = "kaiming uniform", location = loc("a.plan":7:3)>,
   #plan.init_rule<rule = xavier_uniform, gain = 1.0, fan = in, text = "xavier uniform", location = loc(unknown)>,
   #plan.init_rule<rule = xavier_normal, gain = 2.0, fan = in, text = "xavier normal gain 2", location = loc(unknown)>,
-  #plan<style_kind colwise>, #plan<data_stage gradients>, #plan<loss_unit token>, #plan<optimizer_kind adamw>, #plan<nonfinite stop>,
+  #plan<style_kind colwise>, #plan<data_stage gradients>, #plan<loss_unit token>, #plan<optimizer_kind adamw>, #plan<nonfinite stop>, #plan<routing_rule capacity>,
   #plan.storage<name = "all", position = 1>, #plan.loss_scale<initial = 2.0>,
   #plan.cause<"tp" because "rowwise tp" at loc("a.plan":7:3)>, #plan.cause<"tp" at loc(unknown)>]} {}
 

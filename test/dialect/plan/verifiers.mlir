@@ -1123,6 +1123,31 @@ plan.optimizer sgd groups [#plan.optimizer_group<lr = 1.0>] {nonfinite = #plan<n
 
 // -----
 
+// The values of #plan.routing_rule
+// expected-error @below {{expected ::meshplan::plan::RoutingRule to be one of: reserve, capacity, bias}}
+// expected-error @below {{failed to parse Plan_RoutingRuleAttr parameter 'value' which is to be a `::meshplan::plan::RoutingRule`}}
+plan.routing drop 1.0 of "m" as "drop 1"
+
+// -----
+
+// M22
+// expected-error @below {{'plan.routing' op states reserve 5.000000e-01, must be a number of at least 1}}
+plan.routing reserve 0.5 of "m" as "reserve 0.5"
+
+// -----
+
+// M22: not finite
+// expected-error @below {{'plan.routing' op states capacity INF, must be a number of at least 1}}
+plan.routing capacity 0x7FF0000000000000 of "m" as "capacity inf"
+
+// -----
+
+// M22: a rate
+// expected-error @below {{'plan.routing' op states bias 0.000000e+00, must be a number above 0}}
+plan.routing bias 0.0 of "m" as "balance bias 0"
+
+// -----
+
 // M11
 // expected-error @below {{'plan.loss' op names output -1, must be 0 or more}}
 plan.loss -1

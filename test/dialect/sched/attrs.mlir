@@ -247,6 +247,24 @@ module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inpu
 
 // -----
 
+// A7: balanced
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, balanced = -1>} {}
+
+// -----
+
+// A7: worst
+// expected-error@+1 {{memory of -1 bytes, must be 0 or more}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, worst = -1>} {}
+
+// -----
+
+// A17
+// expected-error@+1 {{balanced peak is 6 bytes, the worst 5}}
+module attributes {test.attr = #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, balanced = 6, worst = 5>} {}
+
+// -----
+
 // A12: collectives and copies
 // expected-error@+1 {{time of 1 ns for operators, -2 ns for collectives and 0 ns for copies, all must be 0 or more}}
 module attributes {test.attr = #sched.time<compute = 1, communication = -2>} {}

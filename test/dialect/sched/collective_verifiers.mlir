@@ -994,7 +994,7 @@ sched.program @p {
 
 // -----
 
-// O29
+// O30
 sched.mesh [#base.mesh_axis<"tp" = 6>]
 sched.communicator @tp over [#sched.axis<0:(1)6>]
 sched.program @p {

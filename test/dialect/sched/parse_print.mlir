@@ -252,11 +252,11 @@ sched.program @exchange {
 // CHECK: module attributes {test.attr = [#sched.axis<1:(2)3>, #sched.dim<576 over {1:(1)3} unit 64 repeat 3>,
 // CHECK-SAME: #sched.dim<24 over {1:(1)2} parts [16 unit 4 repeat 2, 8]>, #sched.peak<"end" in "">,
 // CHECK-SAME: #sched.held<what = "w", module = "m", count = 2, bytes = 8>, #sched.time<compute = 1, communication = 2, copies = 3>, #sched.time<compute = 1, communication = 2>,
-// CHECK-SAME: #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, states = 6, accumulators = 7, host_parameters = 8, host_states = 9, host_peak = 10, evaluation = 12, least_evaluation = 11>,
+// CHECK-SAME: #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, states = 6, accumulators = 7, host_parameters = 8, host_states = 9, host_peak = 10, evaluation = 12, least_evaluation = 11, balanced = 13, worst = 14>,
 // CHECK-SAME: !sched.tensor<[8], bf16, partial = max {0:(1)2}>, !sched.tensor<[], i64, partial = min {0:(1)2, 1:(1)3}>,
 // CHECK-SAME: !sched.tensor<[8], f32, partial = sum {1:(1)3}, flat = {0:(1)2}>]} {
 module attributes {test.attr = [#sched.axis<1:(2)3>, #sched.dim<576 over {1:(1)3} unit 64 repeat 3>, #sched.dim<24 over {1:(1)2} parts [16 unit 4 repeat 2, 8]>,
   #sched.peak<"end" in "">,
   #sched.held<what = "w", module = "m", count = 2, bytes = 8>, #sched.time<compute = 1, communication = 2, copies = 3>, #sched.time<compute = 1, communication = 2>,
-  #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, states = 6, accumulators = 7, host_parameters = 8, host_states = 9, host_peak = 10, evaluation = 12, least_evaluation = 11>,
+  #sched.memory<parameters = 1, constants = 2, inputs = 3, peak = 5, least = 4, states = 6, accumulators = 7, host_parameters = 8, host_states = 9, host_peak = 10, evaluation = 12, least_evaluation = 11, balanced = 13, worst = 14>,
   !sched.tensor<[8], bf16, partial = max {0:(1)2}>, !sched.tensor<[], i64, partial = min {0:(1)2, 1:(1)3}>, !sched.tensor<[8], f32, partial = sum {1:(1)3}, flat = {0:(1)2}>]} {}

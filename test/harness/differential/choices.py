@@ -28,11 +28,11 @@ class Choices:
     def __init__(self, numbers: Sequence[int], distinct: bool = False) -> None:
         """`distinct`: elements of which one device would choose others than another are not equal."""
         self.numbers, self.distinct = numbers, distinct
-        self.place = 0
+        self.position = 0
 
     def number(self) -> int:
-        self.place += 1
-        return self.numbers[self.place - 1] if self.place <= len(self.numbers) else 0
+        self.position += 1
+        return self.numbers[self.position - 1] if self.position <= len(self.numbers) else 0
 
     def pick(self, options: Sequence[Option]) -> Option:
         return options[self.number() % len(options)]

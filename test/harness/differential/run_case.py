@@ -339,7 +339,7 @@ class Runner:
             if drawn.steps:
                 ours = run_steps(self.programs, drawn, self.base)
                 outcome.share = self.compare_training(drawn, self.model, ours)
-                self.compare_places(drawn, self.model, ours)
+                self.compare_storage(drawn, self.model, ours)
             else:
                 ours = forward(self.programs, drawn, self.base)
                 outcome.share = self.compare(drawn, self.model, ours)
@@ -353,7 +353,7 @@ class Runner:
             raise CaseError(WRONG, f"wrong numbers: {verdicts}")
         return share
 
-    def compare_places(self, drawn: case.Case, model: Model, ours: dict[str, torch.Tensor]) -> None:
+    def compare_storage(self, drawn: case.Case, model: Model, ours: dict[str, torch.Tensor]) -> None:
         """Where things lie from step to step changes no bit of a result. Kernels of a GPU that add with atomics change
         bits from run to run."""
         plain = without_memory(drawn)

@@ -51,8 +51,8 @@ def smaller_models(case: Case) -> Iterator[Case]:
 
         yield changed(case, without_head)
     for index, block in enumerate(case.blocks):
-        for place in range(len(block.steps)):
-            yield changed(case, lambda other, index=index, place=place: other.blocks[index].steps.pop(place))
+        for position in range(len(block.steps)):
+            yield changed(case, lambda other, index=index, position=position: other.blocks[index].steps.pop(position))
 
 
 def plainer_numbers(case: Case) -> Iterator[Case]:
@@ -66,9 +66,11 @@ def plainer_numbers(case: Case) -> Iterator[Case]:
         if any(numbers):
             yield changed(case, lambda other, index=index: lists(other)[index].__setitem__(slice(None), [0]))
     for index, numbers in enumerate(lists(case)):
-        for place, number in enumerate(numbers):
+        for position, number in enumerate(numbers):
             if number:
-                yield changed(case, lambda other, index=index, place=place: lists(other)[index].__setitem__(place, 0))
+                yield changed(
+                    case, lambda other, index=index, position=position: lists(other)[index].__setitem__(position, 0)
+                )
 
 
 def without_path(statement: Statement, path: str) -> Statement | None:
@@ -94,8 +96,10 @@ def smaller_trainings(case: Case) -> Iterator[Case]:
     """With fewer statements of training, and fewer options in them."""
     for index, statement in enumerate(case.statements):
         yield changed(case, lambda other, index=index: other.statements.pop(index))
-        for place in range(len(statement.options) if len(statement.options) > 1 else 0):
-            yield changed(case, lambda other, index=index, place=place: other.statements[index].options.pop(place))
+        for position in range(len(statement.options) if len(statement.options) > 1 else 0):
+            yield changed(
+                case, lambda other, index=index, position=position: other.statements[index].options.pop(position)
+            )
     if case.steps > 1:
         yield dataclasses.replace(case, steps=1)
 
@@ -115,19 +119,21 @@ def smaller_sizes(case: Case) -> Iterator[Case]:
 def smaller_plans(case: Case) -> Iterator[Case]:
     for index, entry in enumerate(case.entries):
         yield changed(case, lambda other, index=index: other.entries.pop(index))
-        for place in range(len(entry.clauses) if len(entry.clauses) > 1 else 0):
-            yield changed(case, lambda other, index=index, place=place: other.entries[index].clauses.pop(place))
+        for position in range(len(entry.clauses) if len(entry.clauses) > 1 else 0):
+            yield changed(
+                case, lambda other, index=index, position=position: other.entries[index].clauses.pop(position)
+            )
     for field in ("outputs", "inputs"):
         for name, dims in getattr(case, field).items():
             yield changed(case, lambda other, field=field, name=name: getattr(other, field).pop(name))
-            for place, dim in enumerate(dims):
+            for position, dim in enumerate(dims):
                 if " over " in dim:
                     plain = dim.partition(" over ")[0]
                     yield changed(
                         case,
-                        lambda other, field=field, name=name, place=place, plain=plain: getattr(other, field)[
+                        lambda other, field=field, name=name, position=position, plain=plain: getattr(other, field)[
                             name
-                        ].__setitem__(place, plain),
+                        ].__setitem__(position, plain),
                     )
     for field in ("half", "decompose", "form", "dropout", "random_seed"):
         if getattr(case, field):

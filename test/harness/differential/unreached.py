@@ -9,9 +9,11 @@ MADE_WHOLE = "every rank makes all of it, and a consumer that is divided takes i
 ALL_ELEMENTS = "it needs every element, so its operand is gathered"
 OTHER_FORM = "only archives after run_decompositions have it, and few of these are drawn"
 EXPERTS = "few models have routed rows, and fewer plans divide what they meet; `--mixtures` draws nothing else"
-RECURRENT = "it reads all features and places of a sample: only samples are divided"
-LABELS = "its operands are labels, or a number for each row: rows are samples and places in one, which no style divides"
-CLASSES = "its rows are samples and places in one, which no style divides, and its classes are one projection"
+RECURRENT = "it reads all features and positions of a sample: only samples are divided"
+LABELS = (
+    "its operands are labels, or a number for each row: rows are samples and positions in one, which no style divides"
+)
+CLASSES = "its rows are samples and positions in one, which no style divides, and its classes are one projection"
 TABLE = "the form of a table divided by rows, which neither columns nor the sequence are"
 ROWS = "rows of a table are not of several parts, and indices are whole"
 RANDOM = "models are drawn in evaluation mode; test/e2e has models that draw random numbers"

@@ -3,7 +3,7 @@
 // RUN: %meshplan-opt %s --split-input-file --verify-diagnostics --plan-place-routing
 
 // expected-error @below {{'reserve 2' names no module that routes tokens to experts}}
-// expected-note @below {{help: the model has no experts that are recognised: remove the statement}}
+// expected-note @below {{help: the model has no experts that are recognized: remove the statement}}
 plan.routing reserve 2.0 of "mlp" as "reserve 2"
 func.func @forward(%i: tensor<4x6x2xi64>) { return }
 

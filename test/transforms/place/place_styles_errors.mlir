@@ -17,7 +17,7 @@ func.func @forward(
 
 plan.mesh [#base.mesh_axis<"tp" = 2>]
 // expected-error @below {{'norm' cannot be colwise tp: none of its parameters has output features}}
-// expected-note @below {{help: use 'replicate', or 'sequence' for a normalisation}}
+// expected-note @below {{help: use 'replicate', or 'sequence' for a normalization}}
 plan.style "norm" colwise [#plan.axis<"tp">] as "colwise tp"
 func.func @forward(
     %x: tensor<4x8xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},

@@ -252,7 +252,7 @@ TEST_F(MadeWeights, AWeightThatActivationsScaleIsFollowed) {
   EXPECT_EQ(features(1), "0 1; 6/4") << "by a product without a sum";
 }
 
-TEST_F(MadeWeights, AWeightOfEachSampleMayBeNormalised) {
+TEST_F(MadeWeights, AWeightOfEachSampleMayBeNormalized) {
   program("w: 4x6xf32",
           {viewed("v", "x: 2x6xf32", "2x1x6xf32"),
            binary("m", "mul.Tensor", "w: 4x6xf32, v: 2x1x6xf32", "other", "2x4x6xf32"),

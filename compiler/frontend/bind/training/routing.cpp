@@ -1,6 +1,6 @@
 //===- routing.cpp - statements about tokens of experts --------------------===//
 //
-// Which modules have experts is known only when their operators are recognised: plan-place-routing reports modules
+// Which modules have experts is known only when their operators are recognized: plan-place-routing reports modules
 // without any.
 //
 //===----------------------------------------------------------------------===//
@@ -8,8 +8,7 @@
 #include "compiler/frontend/bind/training/training.h"
 
 #include "compiler/support/nearest.h"
-
-#include <cmath>
+#include "runtime/schema/routed.h"
 
 using namespace meshplan;
 using namespace meshplan::bind;
@@ -17,13 +16,15 @@ using namespace meshplan::bind;
 /// Reports a number that the statement cannot have.
 static void checkNumber(const Context &context, const RoutingStatement &statement, RoutingRule rule) {
   const Number &number = statement.number;
-  bool isPlain = number.unit.empty() && std::isfinite(number.value);
+  bool isRate = rule == RoutingRule::Bias;
+  if (number.unit.empty() && (isRate ? isBalanceRate(number.value) : isReserve(number.value)))
+    return;
   auto fail = [&](const std::string &required, const std::string &help) {
     context.diagnostics.error(number.range, "'" + statement.text + "': " + required + " is required").help(help);
   };
-  if (rule == RoutingRule::Bias && (!isPlain || number.value <= 0))
+  if (isRate)
     fail("a rate above 0", "0.001 is common");
-  else if (rule != RoutingRule::Bias && (!isPlain || number.value < 1))
+  else
     fail("a number of at least 1",
          "1 is the number of tokens of an expert if all are chosen equally often, 1.25 a quarter more");
 }

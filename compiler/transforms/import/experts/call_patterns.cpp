@@ -44,8 +44,8 @@ bool meshplan::isExactIn(Type from, Type to) {
   return narrow && wide && (narrow == wide || (narrow.getWidth() < wide.getWidth() && wide.getWidth() >= 32));
 }
 
-Value meshplan::converted(Value tensor, Type element, plan::CallOp place) {
-  return Arithmetic([place](StringRef target) { return CallBuilder(target, place); }).convert(tensor, element);
+Value meshplan::converted(Value tensor, Type element, plan::CallOp before) {
+  return Arithmetic([before](StringRef target) { return CallBuilder(target, before); }).convert(tensor, element);
 }
 
 Value meshplan::beforeConversions(Value value) {
@@ -94,14 +94,14 @@ std::optional<Pick> meshplan::pickOf(ExprBuilder &builder, Value value, int64_t 
     return std::nullopt;
   Value self = call.getOperand(0);
   StringRef target = call.getTarget();
-  int64_t place = cast<OpResult>(value).getResultNumber();
+  int64_t number = cast<OpResult>(value).getResultNumber();
   if (target == "aten.unbind.int")
-    return Pick{self, place};
+    return Pick{self, number};
   bool isSplit =
       llvm::is_contained({"aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"}, target);
-  if (isSplit && llvm::all_of(call.getResults().take_front(place + 1),
+  if (isSplit && llvm::all_of(call.getResults().take_front(number + 1),
                               [&](Value part) { return rankOf(part) > dim && shapeOf(part)[dim] == 1; }))
-    return Pick{self, place};
+    return Pick{self, number};
   if (target != "aten.select.int" && target != "aten.slice.Tensor")
     return std::nullopt;
   std::optional<MovedRead> read = readThroughMovement(builder, value, coordinatesOf(builder, shapeOf(value)));

@@ -28,8 +28,8 @@ bool convertsElements(plan::CallOp call);
 /// True if every number of `from` is also one of `to`. The product of a mask and a value has the wider of both types.
 bool isExactIn(mlir::Type from, mlir::Type to);
 
-/// The tensor with elements of this type, converted before `place` if it has others.
-mlir::Value converted(mlir::Value tensor, mlir::Type element, plan::CallOp place);
+/// The tensor with elements of this type, converted before this call if it has others.
+mlir::Value converted(mlir::Value tensor, mlir::Type element, plan::CallOp before);
 
 /// The value before conversions. A float that becomes an integer is rounded, so that it ends them.
 mlir::Value beforeConversions(mlir::Value value);

@@ -20,7 +20,7 @@ public:
   void build();
 
 private:
-  void route(plan::CallOp place);
+  void route(plan::CallOp before);
   void build(const RoutedStep &step);
   Value dispatch(const RoutedStep &step);
   Value dispatchGates(const RoutedStep &step);
@@ -32,17 +32,17 @@ private:
   Value combine(const RoutedStep &step);
   void replaceSum(const RoutedStep &step, Value combined);
 
-  Value withUnit(Value value, plan::CallOp place);
-  Value tokensOf(Value tensor, int64_t features, plan::CallOp place) const;
+  Value withUnit(Value value, plan::CallOp reader);
+  Value tokensOf(Value tensor, int64_t features, plan::CallOp before) const;
   SmallVector<int64_t> routedShape(ArrayRef<int64_t> features) const;
   SmallVector<int64_t> tokenShape(ArrayRef<int64_t> features) const;
   /// Before which a call for a step is made: the step's own call, but after the choice. Experts that compute all tokens
   /// may be written before the router.
-  plan::CallOp anchorOf(plan::CallOp place) const {
-    return earliest && place->isBeforeInBlock(earliest) ? earliest : place;
+  plan::CallOp anchorOf(plan::CallOp before) const {
+    return earliest && before->isBeforeInBlock(earliest) ? earliest : before;
   }
-  CallBuilder make(StringRef target, plan::CallOp place) const {
-    return CallBuilder::at(target, place, OpBuilder(anchorOf(place)));
+  CallBuilder make(StringRef target, plan::CallOp before) const {
+    return CallBuilder::at(target, before, OpBuilder(anchorOf(before)));
   }
   int64_t tokenRank() const { return region.tokenDims.size(); }
   bool isRouted(Value value, int64_t features) const;
@@ -75,16 +75,16 @@ bool RoutedCallBuilder::isRouted(Value value, int64_t features) const {
 }
 
 /// A tensor whose tokens are divided into the token dims of the region, with one dim of `features` or slots.
-Value RoutedCallBuilder::tokensOf(Value tensor, int64_t features, plan::CallOp place) const {
-  return reshaped(tensor, tokenShape({features}), anchorOf(place));
+Value RoutedCallBuilder::tokensOf(Value tensor, int64_t features, plan::CallOp before) const {
+  return reshaped(tensor, tokenShape({features}), anchorOf(before));
 }
 
-void RoutedCallBuilder::route(plan::CallOp place) {
-  indices = tokensOf(region.chosen.indices, region.chosen.slots, place);
-  Type type = IntegerType::get(place.getContext(), 64);
-  indices = converted(indices, type, anchorOf(place));
+void RoutedCallBuilder::route(plan::CallOp before) {
+  indices = tokensOf(region.chosen.indices, region.chosen.slots, before);
+  Type type = IntegerType::get(before.getContext(), 64);
+  indices = converted(indices, type, anchorOf(before));
   plan::CallOp call =
-      make("meshplan.route", place)
+      make("meshplan.route", before)
           .tensor("indices", indices)
           .integer("first", 0)
           .integer("experts", region.chosen.experts)
@@ -152,14 +152,14 @@ Value RoutedCallBuilder::bias(const RoutedStep &step) {
       .build(shapeOf(rows), elementOf(rows));
 }
 
-/// The routed tensor of a value that `place` reads with all its dims.
-Value RoutedCallBuilder::withUnit(Value value, plan::CallOp place) {
+/// The routed tensor of a value that `reader` reads with all its dims.
+Value RoutedCallBuilder::withUnit(Value value, plan::CallOp reader) {
   Value tensor = made.at(value);
   if (region.rows.find(value)->second.unit == 0)
     return tensor;
   SmallVector<int64_t> shape(shapeOf(tensor));
   shape.push_back(1);
-  return make("aten.unsqueeze.default", place)
+  return make("aten.unsqueeze.default", reader)
       .tensor("self", tensor)
       .integer("dim", -1)
       .build(shape, elementOf(tensor));
@@ -206,19 +206,19 @@ void RoutedCallBuilder::drop(plan::CallOp call) {
   int64_t experts = region.chosen.experts;
   if (!positions) {
     // Beside the table, so that it comes before all dropouts of the region.
-    auto place = cast<plan::CallOp>(table.getDefiningOp()->getNextNode());
+    auto next = cast<plan::CallOp>(table.getDefiningOp()->getNextNode());
     Type type = elementOf(indices);
     int64_t tokens = region.chosen.tokens;
-    Value first = make("aten.arange.start_step", place)
+    Value first = make("aten.arange.start_step", next)
                       .integer("start", 0)
                       .integer("end", tokens * experts)
                       .integer("step", experts)
                       .build({tokens}, type);
-    Value ofPairs = make("aten.add.Tensor", place)
+    Value ofPairs = make("aten.add.Tensor", next)
                         .tensor("self", indices)
-                        .tensor("other", tokensOf(first, 1, place))
+                        .tensor("other", tokensOf(first, 1, next))
                         .build(shapeOf(indices), type);
-    positions = make("meshplan.dispatch_gates", place)
+    positions = make("meshplan.dispatch_gates", next)
                     .tensor("gates", ofPairs)
                     .tensor("table", table)
                     .build(routedShape({}), type);
@@ -299,8 +299,8 @@ void RoutedCallBuilder::build() {
       earliest = dyn_cast<plan::CallOp>(next);
   plan::CallOp first = region.steps.front().place;
   for (const RoutedStep &step : region.steps)
-    if (plan::CallOp place = step.place; place->isBeforeInBlock(first))
-      first = place;
+    if (plan::CallOp call = step.place; call->isBeforeInBlock(first))
+      first = call;
   route(first);
   for (const RoutedStep &step : region.steps)
     build(step);

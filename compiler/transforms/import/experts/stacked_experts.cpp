@@ -35,9 +35,8 @@ namespace {
 /// What is known of rows where the token has not chosen the expert.
 enum class Elsewhere { anything, zero };
 
-/// Where rows have their experts: [experts, *tokens, features], [*tokens, experts, features] or
-/// [experts * tokens, features].
-enum class Place { first, last, merged };
+/// The dims of rows: [experts, *tokens, features], [*tokens, experts, features] or [experts * tokens, features].
+enum class Form { first, last, merged };
 
 class StackedExpertsReader {
 public:
@@ -47,24 +46,24 @@ public:
   std::optional<RoutedRegion> read();
 
 private:
-  std::optional<Elsewhere> readOperand(Value value, Place place, plan::CallOp reader);
-  std::optional<Elsewhere> readRows(Value value, Place place);
-  std::optional<Elsewhere> readCall(plan::CallOp call, const CallView &view, Place place);
-  std::optional<Elsewhere> readProduct(plan::CallOp call, Value rows, Value weight, bool isTransposed, Place place);
-  std::optional<Elsewhere> readMatmul(plan::CallOp call, const CallView &view, Place place);
-  std::optional<Elsewhere> readEinsum(plan::CallOp call, Place place);
-  std::optional<Elsewhere> readView(plan::CallOp call, Place place);
-  std::optional<Elsewhere> readBias(plan::CallOp call, const CallView &view, Place place);
-  std::optional<Elsewhere> readCompute(plan::CallOp call, const CallView &view, Place place);
+  std::optional<Elsewhere> readOperand(Value value, Form form, plan::CallOp reader);
+  std::optional<Elsewhere> readRows(Value value, Form form);
+  std::optional<Elsewhere> readCall(plan::CallOp call, const CallView &view, Form form);
+  std::optional<Elsewhere> readProduct(plan::CallOp call, Value rows, Value weight, bool isTransposed, Form form);
+  std::optional<Elsewhere> readMatmul(plan::CallOp call, const CallView &view, Form form);
+  std::optional<Elsewhere> readEinsum(plan::CallOp call, Form form);
+  std::optional<Elsewhere> readView(plan::CallOp call, Form form);
+  std::optional<Elsewhere> readBias(plan::CallOp call, const CallView &view, Form form);
+  std::optional<Elsewhere> readCompute(plan::CallOp call, const CallView &view, Form form);
   bool isDispatched(Value value, plan::CallOp reader);
   void dispatch(Value value, Value tokenRows, plan::CallOp reader);
-  Value readTokens(Value value, Place place);
-  bool readGates(plan::CallOp reader, Value value, Place place);
+  Value readTokens(Value value, Form form);
+  bool readGates(plan::CallOp reader, Value value, Form form);
   bool isReadOnlyHere() const;
 
-  /// The number of dims of `value` in front of the features if its experts are there; 0 if they are not.
-  unsigned leadOf(Value value, Place place) const;
-  Indices leadIndices(Value value, Place place) const;
+  /// The number of dims of `value` in front of the features if it has this form; 0 if it has not.
+  unsigned leadOf(Value value, Form form) const;
+  Indices leadIndices(Value value, Form form) const;
   void define(Value value, RoutedRows rows) { region.rows[value] = rows; }
 
   SparseGatesReader &gates;
@@ -81,24 +80,24 @@ private:
 
 } // namespace
 
-unsigned StackedExpertsReader::leadOf(Value value, Place place) const {
+unsigned StackedExpertsReader::leadOf(Value value, Form form) const {
   ArrayRef<int64_t> shape = shapeOf(value);
-  if (place == Place::merged)
+  if (form == Form::merged)
     return shape.size() == 2 && shape[0] == experts * tokens ? 1 : 0;
   if (shape.size() < 3)
     return 0;
   ArrayRef<int64_t> lead = shape.drop_back();
-  bool isFirst = place == Place::first;
+  bool isFirst = form == Form::first;
   int64_t others = llvm::product_of(isFirst ? lead.drop_front() : lead.drop_back());
   return (isFirst ? lead.front() : lead.back()) == experts && others == tokens ? lead.size() : 0;
 }
 
 /// The indices of the leading dims for an expert and a token. A dim of experts of size 1 is the same for all of them.
-Indices StackedExpertsReader::leadIndices(Value value, Place place) const {
-  if (place == Place::merged)
+Indices StackedExpertsReader::leadIndices(Value value, Form form) const {
+  if (form == Form::merged)
     return {builder.add(builder.multiply(expert, tokens), token)};
   ArrayRef<int64_t> lead = shapeOf(value).drop_back();
-  bool isFirst = place == Place::first;
+  bool isFirst = form == Form::first;
   ArrayRef<int64_t> others = isFirst ? lead.drop_front() : lead.drop_back();
   if (llvm::product_of(others) != tokens)
     return {};
@@ -108,16 +107,16 @@ Indices StackedExpertsReader::leadIndices(Value value, Place place) const {
   return indices;
 }
 
-std::optional<Elsewhere> StackedExpertsReader::readRows(Value value, Place place) {
+std::optional<Elsewhere> StackedExpertsReader::readRows(Value value, Form form) {
   auto found = known.find(value);
   if (found != known.end())
     return found->second;
   auto call = value.getDefiningOp<plan::CallOp>();
-  unsigned lead = leadOf(value, place);
+  unsigned lead = leadOf(value, form);
   if (!call || lead == 0 || --budget < 0 ||
-      llvm::any_of(call.getResults(), [&](Value result) { return leadOf(result, place) != lead; }))
+      llvm::any_of(call.getResults(), [&](Value result) { return leadOf(result, form) != lead; }))
     return std::nullopt;
-  std::optional<Elsewhere> elsewhere = readCall(call, CallView::of(call), place);
+  std::optional<Elsewhere> elsewhere = readCall(call, CallView::of(call), form);
   if (!elsewhere) {
     // Calls are read from the last one on: what one reads has been refused first.
     if (!region.obstacle) {
@@ -135,30 +134,30 @@ std::optional<Elsewhere> StackedExpertsReader::readRows(Value value, Place place
   return elsewhere;
 }
 
-std::optional<Elsewhere> StackedExpertsReader::readCall(plan::CallOp call, const CallView &view, Place place) {
+std::optional<Elsewhere> StackedExpertsReader::readCall(plan::CallOp call, const CallView &view, Form form) {
   if (view.target == "aten.bmm.default" || view.target == "aten.matmul.default")
-    return readMatmul(call, view, place);
+    return readMatmul(call, view, form);
   if (view.target == "aten.einsum.default")
-    return readEinsum(call, place);
+    return readEinsum(call, form);
   if (keepsOrder(call))
-    return readView(call, place);
+    return readView(call, form);
   if (view.target == "aten.add.Tensor" && call.getNumOperands() == 2)
-    if (std::optional<Elsewhere> biased = readBias(call, view, place))
+    if (std::optional<Elsewhere> biased = readBias(call, view, form))
       return biased;
-  return readCompute(call, view, place);
+  return readCompute(call, view, form);
 }
 
 /// What a call reads as rows: gates, tokens that are the same for all experts, or what experts compute.
-std::optional<Elsewhere> StackedExpertsReader::readOperand(Value value, Place place, plan::CallOp reader) {
+std::optional<Elsewhere> StackedExpertsReader::readOperand(Value value, Form form, plan::CallOp reader) {
   if (rankOf(value) < 2)
     return std::nullopt;
-  if (shapeOf(value).back() == 1 && readGates(reader, value, place))
+  if (shapeOf(value).back() == 1 && readGates(reader, value, form))
     return Elsewhere::zero;
-  if (Value tokenRows = readTokens(value, place)) {
+  if (Value tokenRows = readTokens(value, form)) {
     dispatch(value, tokenRows, reader);
     return Elsewhere::anything;
   }
-  return readRows(value, place);
+  return readRows(value, form);
 }
 
 /// True if a step makes `value` from what no expert computes, then before `reader`.
@@ -184,7 +183,7 @@ void StackedExpertsReader::dispatch(Value value, Value tokenRows, plan::CallOp r
 }
 
 std::optional<Elsewhere> StackedExpertsReader::readProduct(plan::CallOp call, Value rows, Value weight,
-                                                           bool isTransposed, Place place) {
+                                                           bool isTransposed, Form form) {
   Value result = call.getResult(0);
   int64_t in = shapeOf(rows).back(), out = shapeOf(result).back();
   if (exchangesLastDims(builder, weight)) {
@@ -195,26 +194,26 @@ std::optional<Elsewhere> StackedExpertsReader::readProduct(plan::CallOp call, Va
       shapeOf(weight) != (isTransposed ? ArrayRef({experts, in, out}) : ArrayRef({experts, out, in})))
     return std::nullopt;
   region.multiplies = true;
-  std::optional<Elsewhere> elsewhere = readOperand(rows, place, call);
+  std::optional<Elsewhere> elsewhere = readOperand(rows, form, call);
   if (elsewhere)
     region.steps.push_back({RoutedStep::product, call, result, rows, weight, isTransposed});
   return elsewhere;
 }
 
-std::optional<Elsewhere> StackedExpertsReader::readMatmul(plan::CallOp call, const CallView &view, Place place) {
+std::optional<Elsewhere> StackedExpertsReader::readMatmul(plan::CallOp call, const CallView &view, Form form) {
   Value rows = tensorArgument(call, view, "self");
   Value weight = tensorArgument(call, view, view.get("mat2") ? "mat2" : "other");
-  if (!rows || !weight || place != Place::first || rankOf(rows) != 3 || rankOf(call.getResult(0)) != 3)
+  if (!rows || !weight || form != Form::first || rankOf(rows) != 3 || rankOf(call.getResult(0)) != 3)
     return std::nullopt;
-  return readProduct(call, rows, weight, /*isTransposed=*/true, place);
+  return readProduct(call, rows, weight, /*isTransposed=*/true, form);
 }
 
 /// `td,edf->tef`, `tef,efd->ted` and the like: the features of rows are last.
-std::optional<Elsewhere> StackedExpertsReader::readEinsum(plan::CallOp call, Place place) {
+std::optional<Elsewhere> StackedExpertsReader::readEinsum(plan::CallOp call, Form form) {
   std::optional<PairEinsum> pair = pairEinsumOf(call);
-  if (!pair || place == Place::merged || pair->result.size() < 3)
+  if (!pair || form == Form::merged || pair->result.size() < 3)
     return std::nullopt;
-  char feature = pair->result.back(), expertDim = place == Place::first ? pair->result.front() : pair->result.end()[-2];
+  char feature = pair->result.back(), expertDim = form == Form::first ? pair->result.front() : pair->result.end()[-2];
   if (!StringRef(pair->right).contains(feature)) {
     std::swap(pair->left, pair->right);
     std::swap(pair->leftValue, pair->rightValue);
@@ -232,7 +231,7 @@ std::optional<Elsewhere> StackedExpertsReader::readEinsum(plan::CallOp call, Pla
       (!isTransposed && (weight[1] != feature || weight[2] != contracted)) || result.contains(contracted))
     return std::nullopt;
   if (!isTokens)
-    return readProduct(call, pair->leftValue, pair->rightValue, isTransposed, place);
+    return readProduct(call, pair->leftValue, pair->rightValue, isTransposed, form);
   Value tokenRows = findTokenRows(functions, pair->leftValue);
   if (!tokenRows || typeOf(pair->leftValue).getNumElements() != tokens * shapeOf(pair->leftValue).back() ||
       elementOf(pair->leftValue) != elementOf(call.getResult(0)) ||
@@ -245,24 +244,24 @@ std::optional<Elsewhere> StackedExpertsReader::readEinsum(plan::CallOp call, Pla
   return Elsewhere::anything;
 }
 
-std::optional<Elsewhere> StackedExpertsReader::readView(plan::CallOp call, Place place) {
+std::optional<Elsewhere> StackedExpertsReader::readView(plan::CallOp call, Form form) {
   Value self = call.getOperand(0), result = call.getResult(0);
   if (rankOf(self) < 2 || shapeOf(self).back() != shapeOf(result).back())
     return std::nullopt;
-  Place other = place == Place::first ? Place::merged : place == Place::merged ? Place::first : place;
-  std::optional<Elsewhere> elsewhere = readRows(self, leadOf(self, place) != 0 ? place : other);
+  Form other = form == Form::first ? Form::merged : form == Form::merged ? Form::first : form;
+  std::optional<Elsewhere> elsewhere = readRows(self, leadOf(self, form) != 0 ? form : other);
   if (elsewhere)
     region.steps.push_back({RoutedStep::same, call, result, self, {}});
   return elsewhere;
 }
 
 /// Rows plus a vector for each expert.
-std::optional<Elsewhere> StackedExpertsReader::readBias(plan::CallOp call, const CallView &view, Place place) {
+std::optional<Elsewhere> StackedExpertsReader::readBias(plan::CallOp call, const CallView &view, Form form) {
   Value result = call.getResult(0);
-  if (place == Place::merged || view.getFloat("alpha", 1) != 1)
+  if (form == Form::merged || view.getFloat("alpha", 1) != 1)
     return std::nullopt;
   SmallVector<int64_t> broadcast(rankOf(result), 1);
-  broadcast[place == Place::first ? 0 : rankOf(result) - 2] = experts;
+  broadcast[form == Form::first ? 0 : rankOf(result) - 2] = experts;
   broadcast.back() = shapeOf(result).back();
   auto vectors = RankedTensorType::get({experts, broadcast.back()}, elementOf(result));
   for (unsigned side : {0, 1}) {
@@ -272,7 +271,7 @@ std::optional<Elsewhere> StackedExpertsReader::readBias(plan::CallOp call, const
         shapeOf(bias) != ArrayRef(broadcast).take_back(rankOf(bias)))
       continue;
     Value each = beforeViews(bias, vectors);
-    if (!each || !readOperand(rows, place, call))
+    if (!each || !readOperand(rows, form, call))
       continue;
     region.steps.push_back({RoutedStep::bias, call, result, rows, each});
     return Elsewhere::anything;
@@ -281,8 +280,8 @@ std::optional<Elsewhere> StackedExpertsReader::readBias(plan::CallOp call, const
 }
 
 /// An operator on each row alone.
-std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, const CallView &view, Place place) {
-  if (!computesEachRow(call, leadOf(call.getResult(0), place)))
+std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, const CallView &view, Form form) {
+  if (!computesEachRow(call, leadOf(call.getResult(0), form)))
     return std::nullopt;
   bool isAnyZero = false, areAllZero = true, areKnown = true;
   for (Value operand : call.getOperands()) {
@@ -290,7 +289,7 @@ std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, co
       areAllZero = false;
       continue;
     }
-    std::optional<Elsewhere> elsewhere = readOperand(operand, place, call);
+    std::optional<Elsewhere> elsewhere = readOperand(operand, form, call);
     // Gates may come last. Without them, there is nothing to be explained.
     areKnown &= elsewhere.has_value();
     isAnyZero |= elsewhere == Elsewhere::zero;
@@ -307,11 +306,11 @@ std::optional<Elsewhere> StackedExpertsReader::readCompute(plan::CallOp call, co
 }
 
 /// The tensor [*token dims, features] that `value` repeats for each expert, or null.
-Value StackedExpertsReader::readTokens(Value value, Place place) {
+Value StackedExpertsReader::readTokens(Value value, Form form) {
   if (!isa<FloatType>(elementOf(value)))
     return {};
   Expr feature = builder.coordinate(2, shapeOf(value).back());
-  std::optional<MovedRead> at = MovedRead{value, leadIndices(value, place)};
+  std::optional<MovedRead> at = MovedRead{value, leadIndices(value, form)};
   if (at->indices.empty())
     return {};
   at->indices.push_back(feature);
@@ -335,11 +334,11 @@ Value StackedExpertsReader::readTokens(Value value, Place place) {
 }
 
 /// Gates that are moved from [*token dims, experts].
-bool StackedExpertsReader::readGates(plan::CallOp reader, Value value, Place place) {
-  if (leadOf(value, place) == 0)
+bool StackedExpertsReader::readGates(plan::CallOp reader, Value value, Form form) {
+  if (leadOf(value, form) == 0)
     return false;
   std::optional<ExpertGate> all =
-      readMovedGates(gates, value, leadIndices(value, place), {expert, token, experts, tokens});
+      readMovedGates(gates, value, leadIndices(value, form), {expert, token, experts, tokens});
   std::optional<ChosenExperts> chosen = all ? findChosenExperts(functions, all->indices) : std::nullopt;
   if (!chosen || chosen->experts != experts || chosen->tokens != tokens ||
       (region.chosen.indices && region.chosen.indices != chosen->indices))
@@ -349,7 +348,7 @@ bool StackedExpertsReader::readGates(plan::CallOp reader, Value value, Place pla
     return true;
   Value pairs = findPairValues(functions, all->values, *chosen);
   region.steps.push_back({RoutedStep::dispatchGates, reader, value, pairs ? pairs : all->values, {}});
-  define(value, {{}, leadOf(value, place), -1});
+  define(value, {{}, leadOf(value, form), -1});
   return true;
 }
 
@@ -376,8 +375,7 @@ std::optional<RoutedRegion> StackedExpertsReader::read() {
   expert = builder.coordinate(0, experts);
   token = builder.coordinate(1, tokens);
   calls.insert(sum);
-  std::optional<Elsewhere> elsewhere =
-      experts < 2 ? std::nullopt : readRows(self, isFirst ? Place::first : Place::last);
+  std::optional<Elsewhere> elsewhere = experts < 2 ? std::nullopt : readRows(self, isFirst ? Form::first : Form::last);
   if (!region.chosen.indices)
     return std::nullopt;
   if (elsewhere != Elsewhere::zero || !isReadOnlyHere()) {

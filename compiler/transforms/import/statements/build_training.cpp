@@ -151,11 +151,21 @@ void StatementBuilder::addData(size_t parameter, SmallVectorImpl<NamedAttribute>
   }
 }
 
+static plan::RoutingRule ruleOf(meshplan::RoutingRule rule) {
+  switch (rule) {
+  case meshplan::RoutingRule::Reserve:
+    return plan::RoutingRule::reserve;
+  case meshplan::RoutingRule::Capacity:
+    return plan::RoutingRule::capacity;
+  case meshplan::RoutingRule::Bias:
+    return plan::RoutingRule::bias;
+  }
+  llvm_unreachable("unknown rule");
+}
+
 /// Without paths it is about the root, which contains all layers.
 void StatementBuilder::buildRouting(const BoundRouting &routing) {
-  static constexpr plan::RoutingRule rules[] = {plan::RoutingRule::reserve, plan::RoutingRule::capacity,
-                                                plan::RoutingRule::bias};
-  plan::RoutingRule rule = rules[static_cast<size_t>(routing.rule)];
+  plan::RoutingRule rule = ruleOf(routing.rule);
   auto build = [&](StringRef module, const SourceRange &range) {
     RoutingOp::create(builder, locate(range), rule, llvm::APFloat(routing.number), module, routing.text);
   };

@@ -32,7 +32,7 @@ class Attention(Layer):
         self.size = sizes.head // 2 * 2
         self.layout = pick(("apart", "apart", "parts", "interleaved"))
         self.form = pick(("sdpa", "written", "gqa", "einsum", "batched"))
-        self.masking = pick(("none", "causal", "places", "added", "window", "padding", "both"))
+        self.masking = pick(("none", "causal", "positions", "added", "window", "padding", "both"))
         self.turns, self.cap, self.slopes = flag(), pick((0.0, 0.0, 2.0)), pick((False, False, True))
         self.scale = pick((self.size**-0.5, 0.37))
         self.repeats = pick(("interleave", "expand"))
@@ -107,15 +107,15 @@ class Attention(Layer):
 
     def mask(self, sequence: int, context: Context) -> torch.Tensor | None:
         """True where a query reads a key."""
-        places = torch.arange(sequence)
-        seen = places <= places.unsqueeze(1)
+        positions = torch.arange(sequence)
+        seen = positions <= positions.unsqueeze(1)
         if self.masking == "window":
-            return seen & (places.unsqueeze(1) - places < 3)
+            return seen & (positions.unsqueeze(1) - positions < 3)
         if self.masking == "padding":
             return context.mask[:, None, None, :]
         if self.masking == "both":
             return context.mask[:, None, None, :] & seen
-        return seen if self.masking in ("causal", "places", "added") else None
+        return seen if self.masking in ("causal", "positions", "added") else None
 
     def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
         query, key, value = self.projections(x)

@@ -128,17 +128,17 @@ class Shared(Layer):
 
 
 class Tables(Layer):
-    """Adds rows of tables: by place, by kind of token, or by the order of the features."""
+    """Adds rows of tables: by position, by kind of token, or by the order of the features."""
 
     def __init__(self, block: case.Block, sizes: case.Sizes) -> None:
         super().__init__(block, sizes)
-        self.form = self.choices.pick(("places", "kinds", "chosen"))
-        rows = {"places": sizes.sequence + 3, "kinds": 8, "chosen": sizes.heads + 2}[self.form]
+        self.form = self.choices.pick(("positions", "kinds", "chosen"))
+        rows = {"positions": sizes.sequence + 3, "kinds": 8, "chosen": sizes.heads + 2}[self.form]
         self.table = nn.Embedding(rows, sizes.features)
         self.table.role = "table"
 
     def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:
-        if self.form == "places":
+        if self.form == "positions":
             return x + self.table(torch.arange(x.size(1)) + 2)
         if self.form == "kinds":
             return x + self.table(context.mask.to(torch.int64).cumsum(1) % 8)

@@ -14,23 +14,23 @@ from harness.differential.operators import (
     elementwise,
     functions,
     others,
-    places,
     reductions,
     shapes,
     vocabulary,
+    whole_dims,
     windows,
 )
 
 STEPS = elementwise.STEPS | shapes.STEPS | reductions.STEPS | others.STEPS
-STEPS |= functions.STEPS | places.STEPS | windows.STEPS
+STEPS |= functions.STEPS | whole_dims.STEPS | windows.STEPS
 STEPS |= composites.STEPS | vocabulary.STEPS
 KEEPING = elementwise.STEPS | functions.STEPS  # steps that keep the shape
 # How many operators a step chooses from, where it is more than one.
 FORMS = {"logic": 12, "made": 16, "converted": 12, "compare": 8, "where": 6, "div": 6, "pow": 4, "clamp": 3, "add": 2}
 FORMS |= {"sub": 2, "rsub": 2, "mul": 2, "look_up": 8, "product": 12, "pool": 28, "norm": 16, "order": 7, "softmax": 7}
 FORMS |= {"view": 4, "split": 4, "select": 2, "squeeze": 3, "join": 2, "pad": 4, "repeat": 2, "scatter": 2, "turn": 2}
-FORMS |= {"sum": 2, "mean": 3, "amax": 2, "max_place": 2, "min_place": 2, "any": 2, "all": 2, "scan": 2}
-FORMS |= functions.FORMS | places.FORMS | windows.FORMS
+FORMS |= {"sum": 2, "mean": 3, "amax": 2, "max_position": 2, "min_position": 2, "any": 2, "all": 2, "scan": 2}
+FORMS |= functions.FORMS | whole_dims.FORMS | windows.FORMS
 FORMS |= composites.FORMS | vocabulary.FORMS
 # Steps that may take groups of a dim: parts of a weight that cut them are refused.
 GROUPED = {"turned", "view", "dim_shuffled", "stacked", "named"}

@@ -1,4 +1,4 @@
-"""Layers whose weight is made of parameters by a function: scaled, normalised, masked, a product of factors.
+"""Layers whose weight is made of parameters by a function: scaled, normalized, masked, a product of factors.
 
 Each form says what a plan must find of its parameters: the dims that `colwise` and `rowwise` divide, and their fans. A
 weight is [outputs, inputs] unless the form says otherwise.

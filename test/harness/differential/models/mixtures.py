@@ -13,7 +13,8 @@ APART = 4.0  # how far the scores of a token lie apart where rounding must not c
 
 
 class Weights(nn.Module):
-    """Those of all experts, [experts, outputs, inputs]; with `halves` the first have a gate beside each number."""
+    """Those of all experts, [experts, outputs, inputs]; with `halves` the first one makes a gate for each inner
+    feature, too."""
 
     role = "experts"
 
@@ -41,7 +42,7 @@ class Weights(nn.Module):
 
 class Mixture(Layer):
     """In the forms in which models are written: rows in order of their experts under a grouped product or with copies
-    of their weights, rows in order of the tokens, gates of 0 for most of what all experts make of all tokens, one-hot
+    of their weights, rows in order of the tokens, all tokens through all experts with gates that are mostly 0, one-hot
     products with a capacity, and loops over the tokens of each expert.
     """
 
@@ -141,8 +142,8 @@ class Mixture(Layer):
         rows = self.of_groups(tokens[order // self.slots], experts[order]) * gates[order]
         if self.form == "added":
             return x + torch.zeros_like(tokens).index_add(0, order // self.slots, rows).view(x.shape)
-        places = torch.empty_like(order).index_put((order,), torch.arange(order.numel()))
-        return x + rows[places].view(-1, self.slots, x.size(-1)).sum(1).view(x.shape)
+        positions = torch.empty_like(order).index_put((order,), torch.arange(order.numel()))
+        return x + rows[positions].view(-1, self.slots, x.size(-1)).sum(1).view(x.shape)
 
     def of_all(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         """The gates of all experts, 0 for those that are not chosen."""
@@ -232,14 +233,14 @@ class Mixture(Layer):
 
     def taken(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         """Each expert takes the first tokens of a sample, at most half of all pairs."""
-        weights, places = self.weights, max(x.size(1) * self.slots // 2, 1)
+        weights, capacity = self.weights, max(x.size(1) * self.slots // 2, 1)
         dispatch, combine, before = 0, 0, 0
         for slot in range(self.slots):
             mask = nn.functional.one_hot(chosen[..., slot], self.count)
-            place = mask.cumsum(1) - 1 + before
+            position = mask.cumsum(1) - 1 + before
             before = before + mask.sum(1, keepdim=True)
-            mask = mask * (place < places)
-            hot = nn.functional.one_hot((place * mask).sum(-1), places)
+            mask = mask * (position < capacity)
+            hot = nn.functional.one_hot((position * mask).sum(-1), capacity)
             spread = torch.einsum("bse,bsc->bsec", mask.to(x.dtype), hot.to(x.dtype))
             dispatch, combine = dispatch + spread, combine + gates[..., slot, None, None] * spread
         rows = torch.einsum("bsec,bsm->ebcm", dispatch, x)

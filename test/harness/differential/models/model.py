@@ -139,18 +139,18 @@ class Model(nn.Module):
 
 def make_inputs(drawn: case.Case) -> Tensors:
     sizes, generator = drawn.sizes, torch.Generator().manual_seed(drawn.model_seed)
-    places = (sizes.batch, sizes.sequence)
+    positions = (sizes.batch, sizes.sequence)
     if drawn.stem.kind == "text":
-        start = torch.randint(sizes.vocabulary, places, generator=generator)
+        start = torch.randint(sizes.vocabulary, positions, generator=generator)
     elif drawn.stem.kind == "pixels":
         start = torch.randn(sizes.batch, 3, 2, 2 * sizes.sequence, generator=generator)
     else:
-        start = torch.randn(*places, sizes.features, generator=generator)
+        start = torch.randn(*positions, sizes.features, generator=generator)
     if drawn.half and start.is_floating_point():
         start = start.to(torch.bfloat16)
-    mask = torch.rand(places, generator=generator) < 0.7
+    mask = torch.rand(positions, generator=generator) < 0.7
     mask[:, 0] = True  # every query sees a key
-    inputs = {"start": start, "mask": mask, "labels": torch.randint(sizes.vocabulary, places, generator=generator)}
+    inputs = {"start": start, "mask": mask, "labels": torch.randint(sizes.vocabulary, positions, generator=generator)}
     return hide_labels(inputs) if drawn.plain else inputs
 
 

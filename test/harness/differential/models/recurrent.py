@@ -10,7 +10,7 @@ from harness.differential.models.layers import Context, Layer
 
 
 class Recurrent(Layer):
-    """A recurrent layer over the sequence, or a cell at each of its first places."""
+    """A recurrent layer over the sequence, or a cell at each of its first positions."""
 
     def __init__(self, block: case.Block, sizes: case.Sizes) -> None:
         super().__init__(block, sizes)
@@ -32,8 +32,8 @@ class Recurrent(Layer):
 
     def step(self, x: torch.Tensor) -> torch.Tensor:
         state = None
-        for place in range(min(2, x.size(1))):
-            state = self.layer(x[:, place], state)
+        for position in range(min(2, x.size(1))):
+            state = self.layer(x[:, position], state)
         return state[0] if isinstance(state, tuple) else state
 
     def forward(self, x: torch.Tensor, context: Context) -> torch.Tensor:

@@ -11,7 +11,7 @@ from harness.differential.operators.shapes import MOST_ELEMENTS
 aten = torch.ops.aten
 
 
-def places(size: int, count: int, choices: Choices) -> torch.Tensor:
+def positions(size: int, count: int, choices: Choices) -> torch.Tensor:
     """Numbers of rows below size, some of them twice."""
     return torch.arange(count) * choices.pick((1, 3, 5)) % size
 
@@ -21,7 +21,7 @@ def bag(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     if x.dim() < 2:
         return x
     table, offsets = x.flatten(0, -2), torch.arange(0, 6, 2) if choices.flag() else torch.arange(3) ** 2
-    indices, mode = places(table.size(0), 6, choices), choices.pick((0, 1))
+    indices, mode = positions(table.size(0), 6, choices), choices.pick((0, 1))
     if choices.flag():
         return aten.embedding_bag.padding_idx(table, indices, offsets, False, mode, False, None, False, 0)[0]
     return aten.embedding_bag.default(table, indices, offsets, False, mode)[0]
@@ -31,7 +31,7 @@ def look_up(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     dim = choices.dim(x) % x.dim()
     size = x.size(dim)
     count = 1 + choices.number() % size
-    rows = places(size, count, choices)
+    rows = positions(size, count, choices)
     form = choices.pick(("index_select", "gather", "index", "two", "put", "bag"))
     if form == "bag":
         return bag(x, choices)
@@ -48,7 +48,7 @@ def look_up(x: torch.Tensor, choices: Choices) -> torch.Tensor:
         unique = [None] * dim + [torch.arange(count)]
         return aten.index_put.default(x, unique, values)
     if form == "two" and dim + 1 < x.dim():
-        return aten.index.Tensor(x, [*indices, places(x.size(dim + 1), count, choices)])
+        return aten.index.Tensor(x, [*indices, positions(x.size(dim + 1), count, choices)])
     if form == "two":
         rows = torch.stack([rows, rows.flip(0)])
         return aten.index.Tensor(x, [None] * dim + [rows]) if 2 * x.numel() < MOST_ELEMENTS and x.dim() < 5 else x

@@ -60,19 +60,19 @@ def scan(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 def order(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     dim, descending = choices.dim(x), choices.flag()
-    form = choices.pick(("sort", "stable", "argsort", "places", "topk"))
+    form = choices.pick(("sort", "stable", "argsort", "positions", "topk"))
     x = apart(x, dim)
-    if form == "places":
+    if form == "positions":
         return aten.argsort.stable(x, stable=True, dim=dim, descending=descending).to(x.dtype) * 0.1 + x
     if form == "argsort":
         return aten.argsort.default(x, dim, descending).to(x.dtype) * 0.1 + x
     if form == "topk":
-        values, places = aten.topk.default(x, 1 + choices.number() % x.size(dim), dim, descending)
+        values, positions = aten.topk.default(x, 1 + choices.number() % x.size(dim), dim, descending)
     elif form == "sort":
-        values, places = aten.sort.default(x, dim, descending)
+        values, positions = aten.sort.default(x, dim, descending)
     else:
-        values, places = aten.sort.stable(x, stable=True, dim=dim, descending=descending)
-    return values + 0.1 * places.to(x.dtype) if choices.flag() else values
+        values, positions = aten.sort.stable(x, stable=True, dim=dim, descending=descending)
+    return values + 0.1 * positions.to(x.dtype) if choices.flag() else values
 
 
 def histogram(x: torch.Tensor, choices: Choices) -> torch.Tensor:
@@ -136,7 +136,7 @@ def pool(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 STEPS: dict[str, Step] = {
     **{name: reduction(name) for name in ("sum", "mean", "amax", "amin")},
-    **{f"{name}_place": reduction(name) for name in ("max", "min")},
+    **{f"{name}_position": reduction(name) for name in ("max", "min")},
     **{name: position(name) for name in ("argmax", "argmin")},
     **{name: quantifier(name) for name in ("any", "all")},
     "scan": scan,

@@ -82,18 +82,18 @@ def cut(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 def select(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     dim = choices.dim(x)
-    place = choices.number() % x.size(dim)
-    return choices.pick((aten.select.int(x, dim, place), aten.unbind.int(x, dim)[place])) if x.dim() > 1 else x
+    position = choices.number() % x.size(dim)
+    return choices.pick((aten.select.int(x, dim, position), aten.unbind.int(x, dim)[position])) if x.dim() > 1 else x
 
 
 def split(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     """Takes a dim apart, and joins the pieces in another order or sums those of one size."""
     dim = choices.pick((*[min(1, x.dim() - 1)] * 19, choices.dim(x)))
     size = x.size(dim)
-    form = choices.pick(("split", "sizes", "chunk", "sections", "places"))
+    form = choices.pick(("split", "sizes", "chunk", "sections", "positions"))
     if form == "sections":
         return aten.tensor_split.sections(x, min(2, size), dim)[0]
-    if form == "places":
+    if form == "positions":
         return aten.tensor_split.indices(x, [size // 2], dim)[-1]
     if form == "sizes":
         first = 1 + choices.number() % size
@@ -149,10 +149,10 @@ def repeat(x: torch.Tensor, choices: Choices) -> torch.Tensor:
 
 def scatter(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     dim = choices.dim(x)
-    place = choices.number() % x.size(dim)
+    position = choices.number() % x.size(dim)
     if choices.flag() and x.dim() > 1:
-        return aten.select_scatter.default(x, x.select(dim, 0).cos(), dim, place)
-    return aten.slice_scatter.default(x, bounded(part(x, dim, 0, x.size(dim) - place)).exp(), dim, place)
+        return aten.select_scatter.default(x, x.select(dim, 0).cos(), dim, position)
+    return aten.slice_scatter.default(x, bounded(part(x, dim, 0, x.size(dim) - position)).exp(), dim, position)
 
 
 STEPS: dict[str, Step] = {

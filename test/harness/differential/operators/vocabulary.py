@@ -46,7 +46,7 @@ def by_rows(logarithms: torch.Tensor, _: torch.Tensor, choices: Choices) -> torc
     if choices.flag():  # other rows, some of them twice
         rows = torch.arange(classes.numel()) * 3 % classes.numel()
         return logarithms.flatten(0, -2)[rows, classes.flatten()].view(classes.shape)
-    counts = [torch.arange(size).view(-1, *[1] * place) for place, size in enumerate(reversed(classes.shape))]
+    counts = [torch.arange(size).view(-1, *[1] * position) for position, size in enumerate(reversed(classes.shape))]
     return logarithms[(*reversed(counts), classes)]
 
 
@@ -99,8 +99,8 @@ def margin(x: torch.Tensor, _: torch.Tensor, choices: Choices) -> torch.Tensor:
     return functional.softplus(others.amax(-1) - picked(x))
 
 
-def place(x: torch.Tensor, _: torch.Tensor, choices: Choices) -> torch.Tensor:
-    """Places of extremes, of rows in which these are often there several times."""
+def position(x: torch.Tensor, _: torch.Tensor, choices: Choices) -> torch.Tensor:
+    """Positions of extremes, of rows in which these are often there several times."""
     rounded = x.detach().float().round()
     rounded = rounded.long() if choices.flag() else rounded
     name = choices.pick(("argmax", "argmin", "max", "min"))
@@ -164,7 +164,7 @@ FORMS_OF_STEP: dict[str, Form] = {
     "merged": merged,
     "smoothed": smoothed,
     "margin": margin,
-    "place": place,
+    "position": position,
     "selected": selected,
     "extremes": extremes,
     "gathered": gathered,

@@ -32,7 +32,7 @@ def as_images(x: torch.Tensor) -> torch.Tensor:
 
 
 def dim_shuffled(x: torch.Tensor, choices: Choices) -> torch.Tensor:
-    """Elements of channels moved to places, or back; images of fitting sizes are made of a part of x."""
+    """Elements of channels moved to positions, or back; images of fitting sizes are made of a part of x."""
     x = as_images(x)
     channels, rows, columns = x.shape[1:]
     size = choices.pick((2, 3))

@@ -35,7 +35,9 @@ def contiguous_kinds(drawn: case.Case, data: Statement) -> list[str]:
     shards, bucket = option(data, "shard"), option(data, "bucket")
     if bucket == "none" or not (shards or bucket):
         return []
-    return (["parameters"] if shards and not converts(drawn) else []) + ["gradients"]
+    # Elsewhere parameters are gathered after the optimizer, as they are stored.
+    in_step = "parameters" in shards or "parameters" in option(data, "overlap")
+    return (["parameters"] if shards and not (in_step and converts(drawn)) else []) + ["gradients"]
 
 
 def offloaded_kinds(drawn: case.Case, data: Statement, groups: Groups) -> list[str]:

@@ -108,8 +108,8 @@ class PlanDraw:
 
     def sequence_style(self, module: nn.Module) -> str:
         axes = self.sequence_axes or self.axes(self.drawn.sizes.sequence)
-        place = f" dim {module.sequence}" if hasattr(module, "sequence") else ""
-        return f"sequence {text(axes)}{place}" if axes else "replicate"
+        dim = f" dim {module.sequence}" if hasattr(module, "sequence") else ""
+        return f"sequence {text(axes)}{dim}" if axes else "replicate"
 
     def source(self, module: nn.Module) -> str:
         """The style of a layer before a walk or a fan. Parts only where nothing takes groups that they would cut."""

@@ -28,8 +28,8 @@ from harness.differential.models.layers import STEPS
 from harness.differential.models.made_weights import FORMS, fan_faults, init_items, layout_faults, made_layers
 from harness.differential.models.model import make_inputs, make_model
 from harness.differential.operators.functions import integers
-from harness.differential.operators.places import with_majority
 from harness.differential.operators.vocabulary import selected
+from harness.differential.operators.whole_dims import with_majority
 from harness.differential.plans.plan_text import BRACES, FLAT, NESTED, OVERRIDES, plan_text
 from harness.differential.refusals import reason_of
 from harness.differential.shrink import shrink
@@ -320,11 +320,11 @@ class MadeWeightsTest(unittest.TestCase):
 
         def report(divided: dict[str, int]) -> dict:
             rows = []
-            for place, each in made_layers(model):
+            for position, each in made_layers(model):
                 for name, parameter in each.named_parameters():
-                    wanted = divided.get(name) if place == path else None
+                    wanted = divided.get(name) if position == path else None
                     dims = [f"{size}{' over tp' if dim == wanted else ''}" for dim, size in enumerate(parameter.shape)]
-                    rows.append({"names": [f"{place}.{name}"], "layout": f"[{', '.join(dims)}]"})
+                    rows.append({"names": [f"{position}.{name}"], "layout": f"[{', '.join(dims)}]"})
             return {"parameters": rows}
 
         self.assertEqual(layout_faults(case, model, report(divided)), [])

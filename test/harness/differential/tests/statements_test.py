@@ -63,6 +63,8 @@ class MemoryDrawTest(unittest.TestCase):
         # Parameters that are only gathered after the optimizer are as they are stored.
         whole = Statement("data dp", ["shard gradients, optimizer"])
         self.assertIn("parameters", self.kinds(whole, Statement("precision", ["storage f64"]))[0])
+        beside = Statement("data dp", ["shard gradients, optimizer", "overlap parameters"])
+        self.assertNotIn("parameters", self.kinds(beside, Statement("precision", ["storage f64"]))[0])
         case = case_of_statements(Statement("precision", ["gather bf16"]))
         self.assertTrue(converts(case))
         case.half = True
@@ -201,7 +203,9 @@ class RedefinedLossTest(unittest.TestCase):
             logits = outputs["logits"].reshape(len(labels), -1, case.sizes.vocabulary)
             sums = 0.0
             for rows, own in zip(logits, wanted, strict=True):
-                losses = [-rows[place].log_softmax(0)[label] for place, label in enumerate(own) if label != IGNORED]
+                losses = [
+                    -rows[position].log_softmax(0)[label] for position, label in enumerate(own) if label != IGNORED
+                ]
                 sums += sum(losses) / max(len(losses), 1)
             found = redefined(case, outputs, labels, "sequence")
             torch.testing.assert_close(found, torch.as_tensor(sums / len(labels)), msg=f"{loss}, {head}")

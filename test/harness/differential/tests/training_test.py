@@ -117,9 +117,9 @@ class DrawTest(unittest.TestCase):
         ]
         draw = DataDraw(case, make_model(case), [], None)  # type: ignore[arg-type]
         draw.owners = ["stem", "blocks.e0", "blocks.e0.router", "head.logits"]
-        self.assertEqual(draw.free_paths(["dp"]), ["stem", "head.logits"])
-        self.assertEqual(draw.free_paths(["tp"]), ["head.logits"])
-        self.assertEqual(draw.free_paths([]), draw.owners)
+        self.assertEqual(draw.free_paths(["dp"], ["dp"]), ["stem", "head.logits"])
+        self.assertEqual(draw.free_paths(["tp"], ["tp"]), ["head.logits"])
+        self.assertEqual(draw.free_paths([], []), draw.owners)
 
     def test_data_blocks_name_what_is_trained(self) -> None:
         case = case_of(Statement("freeze stem, blocks.*"))

@@ -304,7 +304,7 @@ TEST_F(GradientRecords, ATableKnowsTheFirstRowOfTheRank) {
             "offset = #base.local<0, operand 2, dim 0, offset 1>, padding_idx = -1 : i64, weight = #base.operand<2>}");
 }
 
-TEST_F(GradientRecords, NormsHoldWhatTheyNormalise) {
+TEST_F(GradientRecords, NormsHoldWhatTheyNormalize) {
   constexpr char args[] = "{gradient = #base.operand<0>, input = #base.operand<1>, normalized_shape = [6, 8], "
                           "weight = #base.operand<2>}";
   for (llvm::StringRef kernel : {"layer_norm", "rms_norm"}) {

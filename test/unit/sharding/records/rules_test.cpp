@@ -218,7 +218,7 @@ TEST_F(RecordRules, MeansAreSumsOverAFixedNumber) {
             "[a, b, c] -> [a, b, 1]; a=4 b=96 c=576:sum");
 }
 
-TEST_F(RecordRules, NormsAndSoftmaxHoldWhatTheyNormalise) {
+TEST_F(RecordRules, NormsAndSoftmaxHoldWhatTheyNormalize) {
   EXPECT_EQ(rule("aten._softmax.default", "{self = #base.operand<0>, dim = 1, half_to_float = false}",
                  "(tensor<4x6x2xf32>) -> tensor<4x6x2xf32>"),
             "[a, b, c] -> [a, d, c]; a=4 b=6:whole c=2 d=6:whole");

@@ -5,8 +5,8 @@
 //   hot       [64, 4]      one_hot(chosen)
 //   position  [64, 4]      cumsum(hot, 0) - 1
 //   mask      [64, 4]      hot * (position < 20)
-//   places    [64, 20]     one_hot(sum(position * mask, -1))
-//   dispatch  [64, 4, 20]  mask x places
+//   positions [64, 20]     one_hot(sum(position * mask, -1))
+//   dispatch  [64, 4, 20]  mask x positions
 //   combine   [64, 4, 20]  gates * dispatch
 //   rows      [4, 20, 32]  einsum("tec,tm->ecm", dispatch, x)
 //   ..                     products and operators on each row
@@ -95,7 +95,7 @@ bool CapacityReader::findDispatch() {
       dispatch = call;
       out = *einsum;
       return llvm::equal(*own, slots, [](const CapacitySlot &one, const CapacitySlot &other) {
-        return one.mask == other.mask && one.places == other.places && one.gates.empty();
+        return one.mask == other.mask && one.positions == other.positions && one.gates.empty();
       });
     }
     if (call)

@@ -34,7 +34,7 @@ public:
 private:
   bool readConversion(plan::CallOp call, unsigned depth);
   bool readFactors(plan::CallOp call, unsigned depth);
-  bool readProduct(Value mask, Value places);
+  bool readProduct(Value mask, Value positions);
 };
 
 } // namespace
@@ -110,9 +110,9 @@ static bool readTerms(Value value, CapacitySlot &slot, PositionTerms &terms) {
   return readCount(call, view, slot, terms);
 }
 
-/// mask = hot * (position < capacity) and places = one_hot(sum(position * mask, -1)).
+/// mask = hot * (position < capacity) and positions = one_hot(sum(position * mask, -1)).
 static bool readPosition(CapacitySlot &slot) {
-  plan::CallOp sum = callOf(slot.places.getDefiningOp()->getOperand(0), "aten.sum.dim_IntList");
+  plan::CallOp sum = callOf(slot.positions.getDefiningOp()->getOperand(0), "aten.sum.dim_IntList");
   auto factors = sum ? factorsOf(sum.getOperand(0)) : std::nullopt, kept = factorsOf(slot.mask);
   if (!factors || !isAlong(sum, rankOf(slot.mask) - 1) || CallView::of(sum).getBool("keepdim", false))
     return false;
@@ -152,10 +152,10 @@ static bool readMask(Value value, CapacitySlot &slot) {
 // All slots
 //===----------------------------------------------------------------------===//
 
-bool SlotReader::readProduct(Value mask, Value places) {
+bool SlotReader::readProduct(Value mask, Value positions) {
   CapacitySlot slot;
-  slot.places = beforeConversions(places);
-  bool isRead = callOf(slot.places, "aten.one_hot.default") && readMask(mask, slot);
+  slot.positions = beforeConversions(positions);
+  bool isRead = callOf(slot.positions, "aten.one_hot.default") && readMask(mask, slot);
   if (isRead)
     slots.push_back(std::move(slot));
   return isRead;
@@ -167,7 +167,7 @@ bool SlotReader::readConversion(plan::CallOp call, unsigned depth) {
   bool isTruth = elementOf(result).isInteger(1), rounds = isa<IntegerType>(elementOf(result)) && !isTruth;
   if (!readSum(self, depth) || (rounds && isa<FloatType>(elementOf(self))))
     return false;
-  // Where anything is, whatever it is.
+  // A bool is true for any number but 0: it does not have the gates.
   if (isTruth)
     for (CapacitySlot &slot : MutableArrayRef(slots).drop_front(first))
       slot.gates.clear();
@@ -175,13 +175,13 @@ bool SlotReader::readConversion(plan::CallOp call, unsigned depth) {
 }
 
 /// What is before a view that adds a dim of size 1 at `dim`, or null.
-static Value withoutUnit(Value value, int64_t dim) {
+static Value beforeUnsqueeze(Value value, int64_t dim) {
   plan::CallOp call = callOf(value, "aten.unsqueeze.default");
   bool addsDim = call && countedDim(CallView::of(call).getInt("dim", 0), rankOf(value)) == dim;
   return addsDim ? Value(call.getOperand(0)) : Value();
 }
 
-/// mask x places by broadcasting, or a gate times slots.
+/// mask x positions by broadcasting, or a gate times slots.
 bool SlotReader::readFactors(plan::CallOp call, unsigned depth) {
   Value value = call.getResult(0);
   auto factors = factorsOf(value);
@@ -190,9 +190,9 @@ bool SlotReader::readFactors(plan::CallOp call, unsigned depth) {
   auto [left, right] = *factors;
   int64_t rank = rankOf(value);
   for (auto [one, other] : {std::pair(left, right), std::pair(right, left)}) {
-    Value mask = withoutUnit(one, rank - 1), places = withoutUnit(other, rank - 2);
-    if (mask && places)
-      return readProduct(mask, places);
+    Value mask = beforeUnsqueeze(one, rank - 1), positions = beforeUnsqueeze(other, rank - 2);
+    if (mask && positions)
+      return readProduct(mask, positions);
     size_t first = slots.size();
     if (shapeOf(other) != shapeOf(value) || !hasTokensOf(one, other, rank - 2) || !readSum(other, depth))
       continue;

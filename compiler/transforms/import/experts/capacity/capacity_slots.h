@@ -3,7 +3,7 @@
 // Experts with a capacity give each of their tokens a position. Tensors [*tokens, experts, positions] say by ones where
 // a token goes (dispatch), or by gates how much of its row comes back (combine). Both are sums over the slots of
 //
-//   mask x places     with mask = hot * (position < capacity), places = one_hot(sum(position * mask, -1))
+//   mask x positions     with mask = hot * (position < capacity), positions = one_hot(sum(position * mask, -1))
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,11 +14,11 @@
 
 namespace meshplan {
 
-/// One addend of a dispatch or combine tensor: mask x places, times numbers of each token.
+/// One addend of a dispatch or combine tensor: mask x positions, times numbers of each token.
 struct CapacitySlot {
   mlir::Value mask;                         ///< integers [*tokens, experts]
   mlir::Value hot;                          ///< one_hot(chosen), of which the mask has the part that is kept
-  mlir::Value places;                       ///< one_hot(position)
+  mlir::Value positions;                    ///< one_hot(position)
   llvm::SmallVector<mlir::Value, 2> gates;  ///< factors, [*tokens] with dims of size 1
   llvm::SmallVector<mlir::Value, 2> before; ///< one-hot vectors of the slots whose tokens come first
   int64_t tokenDim = -1;                    ///< along which tokens are counted

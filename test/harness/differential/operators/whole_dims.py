@@ -40,23 +40,23 @@ def written(x: torch.Tensor, choices: Choices) -> torch.Tensor:
     dim = choices.dim(x) % x.dim()
     size = x.size(dim)
     count = 1 + choices.number() % size
-    place, source = torch.arange(count), aten.slice.Tensor(x, dim, 0, count).cos()
+    position, source = torch.arange(count), aten.slice.Tensor(x, dim, 0, count).cos()
     shape = [1] * x.dim()
     shape[dim] = count
-    index = place.view(shape).expand(source.shape)
+    index = position.view(shape).expand(source.shape)
     forms: dict[str, Callable[[], torch.Tensor]] = {
         "scatter": lambda: aten.scatter.src(x, dim, index, source),
         "scatter_value": lambda: aten.scatter.value(x, dim, index, 0.3),
         "scatter_add": lambda: aten.scatter_add.default(x, dim, index // 2, source),
         "scatter_reduce": lambda: aten.scatter_reduce.two(x, dim, index, source, "amax"),
-        "index_add": lambda: aten.index_add.default(x, dim, place // 2, source),
-        "index_copy": lambda: aten.index_copy.default(x, dim, place, source),
+        "index_add": lambda: aten.index_add.default(x, dim, position // 2, source),
+        "index_copy": lambda: aten.index_copy.default(x, dim, position, source),
         "scatter_added": lambda: x + aten.scatter.reduce(x.detach(), dim, index // 2, source.detach(), reduce="add"),
         "scatter_scaled": lambda: x + aten.scatter.value_reduce(x.detach(), dim, index, 0.7, reduce="multiply"),
-        "index_fill_tensor": lambda: aten.index_fill.int_Tensor(x, dim, place, x.mean()),
+        "index_fill_tensor": lambda: aten.index_fill.int_Tensor(x, dim, position, x.mean()),
         "searchsorted": lambda: aten.searchsorted.Tensor((torch.arange(3) * 0.613 - 0.513).to(x.dtype), x) + x,
-        "index_fill": lambda: aten.index_fill.int_Scalar(x, dim, place, 0.3),
-        "take_along": lambda: aten.take_along_dim.default(x, place.view(shape), dim),
+        "index_fill": lambda: aten.index_fill.int_Scalar(x, dim, position, 0.3),
+        "take_along": lambda: aten.take_along_dim.default(x, position.view(shape), dim),
         "bucketize": lambda: aten.bucketize.Tensor(x, torch.arange(3) * 0.613 - 0.513).to(x.dtype) + x,
         "one_hot": lambda: (
             aten.one_hot.default(aten.argmax.default(apart(x, dim), dim), size).to(x.dtype)

@@ -165,29 +165,34 @@ DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count,
       mesh);
 }
 
-/// Removes a digit from an axis of which it is the minor end.
-static bool removeMinorDigit(SmallVectorImpl<AxisRefAttr> &axes, size_t index, AxisRefAttr digit, MeshOp mesh) {
-  std::optional<meshplan::AxisRef> rest = withoutMinor(resolveAxis(axes[index], mesh), resolveAxis(digit, mesh));
-  if (!rest)
-    return false;
-  if (rest->size == 1)
-    axes.erase(axes.begin() + index);
-  else
-    axes[index] = AxisRefAttr::get(mesh.getContext(), digit.getName(), rest->pre, rest->size);
-  return true;
+/// The dim without an axis, or a digit of one; nothing if it has none, or if the axis is not its most minor one and the
+/// shards are unequal: how many elements others would leave to a rank depends on which they are.
+static std::optional<DimShardingAttr> withoutAxis(int64_t extent, DimShardingAttr dim, AxisRefAttr axis, MeshOp mesh) {
+  SmallVector<AxisRefAttr> axes(dim.getAxes());
+  // Microbatches may follow one another within the tokens of a rank.
+  size_t end = axes.size();
+  while (end > 0 && isTime(axes[end - 1]))
+    --end;
+  bool mayBeMajor = hasEqualShards(resolveDim(extent, dim, mesh));
+  for (size_t index = 0; index < end; ++index) {
+    std::optional<AxisRemainder> rest = withoutDigit(resolveAxis(axes[index], mesh), resolveAxis(axis, mesh));
+    bool isMinor = rest && rest->minor.size == 1 && index + 1 == end;
+    if (!rest || (!isMinor && !mayBeMajor))
+      continue;
+    auto *place = axes.erase(axes.begin() + index);
+    for (const AxisRef &left : {rest->minor, rest->major})
+      if (left.size != 1)
+        place = axes.insert(place, AxisRefAttr::get(mesh.getContext(), axis.getName(), left.pre, left.size));
+    return divideDim(extent, axes, mesh, dim);
+  }
+  return std::nullopt;
 }
 
 std::optional<ShardingAttr> withoutTokenAxis(RankedTensorType type, ShardingAttr sharding, int64_t first, int64_t count,
                                              AxisRefAttr axis, MeshOp mesh) {
   for (int64_t index = first; index < first + count; ++index) {
-    DimShardingAttr dim = sharding.getDims()[index];
-    SmallVector<AxisRefAttr> axes(dim.getAxes());
-    // Microbatches may follow one another within the tokens of a rank.
-    size_t end = axes.size();
-    while (end > 0 && isTime(axes[end - 1]))
-      --end;
-    if (end > 0 && removeMinorDigit(axes, end - 1, axis, mesh))
-      return sharding.withDim(index, divideDim(type.getDimSize(index), axes, mesh, dim));
+    if (auto rest = withoutAxis(type.getDimSize(index), sharding.getDims()[index], axis, mesh))
+      return sharding.withDim(index, *rest);
   }
   return std::nullopt;
 }

@@ -127,8 +127,10 @@ DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, Mesh
 /// The same with the block sizes and parts of another dim.
 DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh, DimShardingAttr like);
 
-/// The sharding with `axis` removed from the dims of tokens, which are `count` dims from `first` on: from the minor end
-/// of the axes of one of them, or of their most minor axis, of which it may be a digit. Nothing if no dim ends with it.
+/// The sharding with `axis` removed from the dims of tokens, which are `count` dims from `first` on: an axis of one of
+/// them, or a digit of one. Nothing if no dim has it, or if shards are unequal and it is not the most minor one. Where a
+/// major axis has been removed, the sharding of what arrives says how many tokens a rank has, and not which: nothing asks
+/// for their positions.
 std::optional<ShardingAttr> withoutTokenAxis(mlir::RankedTensorType type, ShardingAttr sharding, int64_t first,
                                              int64_t count, AxisRefAttr axis, MeshOp mesh);
 

@@ -119,15 +119,22 @@ Status verifyGatherOfRows(const artifact::Start &start, const artifact::Value &i
   return start.target() == -1 ? Status() : corrupted("rows of experts are gathered into a target");
 }
 
-/// Removes an axis from the minor end of others, or from the last of them, of which it may be a digit.
-bool removeMinor(std::vector<AxisRef> &axes, const AxisRef &digit) {
-  std::optional<AxisRef> rest = axes.empty() ? std::nullopt : withoutMinor(axes.back(), digit);
-  if (!rest)
-    return false;
-  axes.back() = *rest;
-  if (rest->size == 1)
-    axes.pop_back();
-  return true;
+/// Removes an axis from those of a dim, or a digit from one of them. Only the most minor one leaves unequal shards as
+/// they are.
+bool removeDigit(DimSharding &dim, const AxisRef &digit) {
+  bool mayBeMajor = hasEqualShards(dim);
+  for (size_t index = 0; index < dim.axes.size(); ++index) {
+    std::optional<AxisRemainder> rest = withoutDigit(dim.axes[index], digit);
+    bool isMinor = rest && rest->minor.size == 1 && index + 1 == dim.axes.size();
+    if (!rest || (!isMinor && !mayBeMajor))
+      continue;
+    auto place = dim.axes.erase(dim.axes.begin() + static_cast<std::ptrdiff_t>(index));
+    for (const AxisRef &left : {rest->minor, rest->major})
+      if (left.size != 1)
+        place = dim.axes.insert(place, left);
+    return true;
+  }
+  return false;
 }
 
 /// Rows go to the ranks of their experts, which their arrivals show, or come back: the axes of the group are at the
@@ -152,17 +159,17 @@ Status verifyExchange(const artifact::Start &start, const artifact::Value &input
   if (DimSharding experts = dimShardingOf(*rows.dims()->Get(0)); !experts.parts.empty() || experts.repeat != 1)
     return corrupted("an exchange of rows whose experts have parts or are shared");
   MESHPLAN_RETURN_IF_ERROR(verifyPartial(input, output, {}));
-  std::vector<std::vector<AxisRef>> expected;
+  std::vector<DimSharding> expected;
   for (const artifact::Dim *dim : *rows.dims())
-    expected.push_back(axesOf(dim->axes()));
+    expected.push_back(dimShardingOf(*dim));
   for (auto axis = group.rbegin(); axis != group.rend(); ++axis) {
     auto tokens = std::span(expected).subspan(1, rows.routed()->dims() - 1);
-    if (std::ranges::none_of(tokens, [&](std::vector<AxisRef> &axes) { return removeMinor(axes, *axis); }))
+    if (std::ranges::none_of(tokens, [&](DimSharding &dim) { return removeDigit(dim, *axis); }))
       return corrupted("axis ", axis->axis, " of the communicator does not divide the tokens of the rows");
   }
-  expected[0].insert(expected[0].end(), group.begin(), group.end());
+  expected[0].axes.insert(expected[0].axes.end(), group.begin(), group.end());
   for (flatbuffers::uoffset_t dim = 0; dim < rows.dims()->size(); ++dim) {
-    if (expected[dim] != axesOf(arrivals.dims()->Get(dim)->axes()))
+    if (expected[dim].axes != axesOf(arrivals.dims()->Get(dim)->axes()))
       return corrupted("dim ", dim, " of the arrivals is not divided as an exchange over this group leaves it");
     // Ranks agree on numbers of rows only: their experts are ranges, and each row has as many features before and
     // after.

@@ -128,6 +128,11 @@ inline std::vector<Range> shardRanges(const DimSharding &dim, int64_t index,
   return ranges;
 }
 
+/// True if all shards have one size, and each is a single range.
+inline bool hasEqualShards(const DimSharding &dim) {
+  return dim.parts.empty() && dim.repeat == 1 && dim.extent % (dim.unit * shardCount(dim.axes)) == 0;
+}
+
 /// Ranges of the global dim that the rank at `coordinate` holds.
 inline std::vector<Range> localRanges(const DimSharding &dim, std::span<const int64_t> meshSizes,
                                       std::span<const int64_t> coordinate) {

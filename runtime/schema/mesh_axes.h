@@ -34,12 +34,22 @@ struct AxisRef {
   bool operator==(const AxisRef &) const = default;
 };
 
-/// What is left of `whole` without the digit at its minor end, of size 1 if they are equal; nothing if `minor` is not
-/// at its minor end. Example: of an axis of 8, {0, 1, 8}, the digit {0, 4, 2} leaves {0, 1, 4}.
-inline std::optional<AxisRef> withoutMinor(const AxisRef &whole, const AxisRef &minor) {
-  if (whole.axis != minor.axis || whole.pre * whole.size != minor.pre * minor.size || minor.pre % whole.pre != 0)
+/// What is left of an axis or digit without a digit of it: what is major and what is minor to that, each of size 1 if
+/// there is nothing.
+struct AxisRemainder {
+  AxisRef major, minor;
+
+  bool operator==(const AxisRemainder &) const = default;
+};
+
+/// The remainder of `whole` without `digit`, or nothing if it is no digit of it. Example: of an axis of 8, {0, 1, 8}, the
+/// digit {0, 2, 2} leaves {0, 1, 2} and {0, 4, 2}.
+inline std::optional<AxisRemainder> withoutDigit(const AxisRef &whole, const AxisRef &digit) {
+  int64_t end = digit.pre * digit.size;
+  if (whole.axis != digit.axis || digit.pre % whole.pre != 0 || whole.pre * whole.size % end != 0)
     return std::nullopt;
-  return AxisRef{whole.axis, whole.pre, minor.pre / whole.pre};
+  return AxisRemainder{{whole.axis, whole.pre, digit.pre / whole.pre},
+                       {whole.axis, end, whole.pre * whole.size / end}};
 }
 
 /// Coordinate of `rank` on every axis of a mesh with these axis sizes. The last axis varies fastest.

@@ -428,6 +428,22 @@ void meshplan::reportUnstatedReshard(CallOp call, unsigned index, ShardingAttr n
     help << ", or ask for it with '" << border << "'";
 }
 
+void meshplan::reportGatheredTokens(CallOp route, Value indices, ArrayRef<AxisRefAttr> gathered,
+                                    ArrayRef<AxisRefAttr> experts, const Cause &cause, MeshOp mesh) {
+  int64_t count = shapeOf(route.getResult(0)).front(), ranks = shardCount(experts, mesh);
+  auto warning = emitWarning(cause.location)
+                 << "all ranks of " << axesText(gathered) << " compute the tokens of each other for their experts in "
+                 << moduleText(route.getModule().value_or(""))
+                 << ": tokens that go to the ranks of their experts alone need ";
+  if (count % ranks != 0)
+    warning << "as many experts on each of the " << ranks << " ranks, but there are " << count;
+  else
+    warning << "as many tokens on each of these ranks, but the tokens are "
+            << layoutText(cast<RankedTensorType>(indices.getType()));
+  warning.attachNote() << "help: change "
+                       << (count % ranks != 0 ? "the ranks of the experts" : "the batch, or write these axes last in its layout");
+}
+
 void meshplan::reportOtherDivision(ConstrainOp constrain, Value value, ShardingAttr to, MeshOp mesh,
                                    const std::optional<Cause> &other, bool isError) {
   RankedTensorType wanted = withSharding(value.getType(), to);

@@ -43,6 +43,11 @@ bool reportMissingParts(plan::CallOp call, unsigned index, plan::ShardingAttr ne
 void reportUnstatedReshard(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,
                            const DividingStatement &statement, const StatedLayouts &statements, bool isError);
 
+/// Reports a route whose tokens are gathered over axes that divide its experts, too, although rows could be exchanged if
+/// tokens or experts were divided evenly.
+void reportGatheredTokens(plan::CallOp route, mlir::Value indices, llvm::ArrayRef<plan::AxisRefAttr> gathered,
+                          llvm::ArrayRef<plan::AxisRefAttr> experts, const Cause &cause, plan::MeshOp mesh);
+
 /// Reports a statement that divides a dim over the axes over which it already arrives divided, but in other blocks or
 /// parts, for example because only one of two weights has `parts`. `other` is the cause of the arriving division.
 void reportOtherDivision(plan::ConstrainOp constrain, mlir::Value value, plan::ShardingAttr to, plan::MeshOp mesh,

@@ -85,7 +85,7 @@ static WeightAxes weightAxesOf(CallOp route, MeshOp mesh) {
 }
 
 /// The axes of `count` experts over which rows are exchanged: those that also divide tokens, which are the most minor
-/// ones, each at the minor end of a dim of tokens, or a digit there.
+/// ones of the experts.
 static AxisList exchangedAxes(ArrayRef<AxisRefAttr> experts, int64_t count, RankedTensorType indices, MeshOp mesh) {
   ShardingAttr rest = getSharding(indices);
   AxisList exchanged;
@@ -166,6 +166,11 @@ void Propagation::visitRoute(CallOp route, const FactorRule &rule, CallProblem &
     exchanged = AxisList(experts);
   }
   ArrayRef<AxisRefAttr> kept = experts.drop_back(exchanged.size());
+  AxisList gathered;
+  llvm::copy_if(kept, std::back_inserter(gathered),
+                [&](AxisRefAttr axis) { return overlapsAny(allAxes(getSharding(indices)), axis); });
+  if (!gathered.empty() && isFirstReport(cause.location, "tokens"))
+    reportGatheredTokens(route, indices, gathered, experts, cause, mesh);
   gather(kept);
   // A recomputed route has the same tokens, also where nothing of it reads the weights.
   route.getOperand(0).replaceUsesWithIf(indices, [](OpOperand &use) { return isa<MatchOp>(use.getOwner()); });

@@ -59,5 +59,6 @@ std::optional<int64_t> ExpertStyles::insideDimOf(const Reader &reader, const Ins
   if (CallOp(reader.call).getTarget() == "meshplan.grouped_bias")
     return rankOf(weight) == 2 ? std::optional<int64_t>(1) : std::nullopt;
   std::optional<FeatureDim> feature = search.find(weight, path).of(use.ofOutput);
-  return feature && feature->isDivisible ? std::optional(feature->dim) : std::nullopt;
+  // A factor of a product of weights may have these features only in the other factor: `a` [8, 4, 64] of b @ a.
+  return feature && feature->meets && feature->isDivisible ? std::optional(feature->dim) : std::nullopt;
 }

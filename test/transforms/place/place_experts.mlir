@@ -348,3 +348,121 @@ func.func @held(
       : (tensor<8x4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<4x6x16xf32>
   return %7 : tensor<4x6x16xf32>
 }
+
+// -----
+
+// Additions of low rank to weights: the features between the two factors stay whole.
+// CHECK-LABEL: func.func @low_rank_weights
+// CHECK-SAME: {{.*}}, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]
+// CHECK-SAME: tensor<8x4x16xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_a"]
+// CHECK-SAME: tensor<8x24x4xf32, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_b"]
+// CHECK-SAME: tensor<8x16x24xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]
+// CHECK-SAME: tensor<8x4x24xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_a"]
+// CHECK-SAME: tensor<8x16x4xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_b"]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+plan.style "mlp" within [#plan.axis<"tp">] as "within tp"
+func.func @low_rank_weights(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %up: tensor<8x24x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]},
+    %up_a: tensor<8x4x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_a"]},
+    %up_b: tensor<8x24x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_b"]},
+    %down: tensor<8x16x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]},
+    %down_a: tensor<8x4x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_a"]},
+    %down_b: tensor<8x16x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_b"]}) -> tensor<8x4x16xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<8x4xi64>, tensor<8x4xi64>)
+  %rows = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %p = plan.call "aten.bmm.default"(%up_b, %up_a) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp"
+      : (tensor<8x24x4xf32>, tensor<8x4x16xf32>) -> tensor<8x24x16xf32>
+  %u = plan.call "aten.add.Tensor"(%up, %p) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<8x24x16xf32>, tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %inner = plan.call "meshplan.grouped_linear"(%rows, %u, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x24x16xf32>, tensor<8x4xi64>) -> tensor<8x4x24xf32>
+  %silu = plan.call "aten.silu.default"(%inner) {self = #base.operand<0>} in "mlp"
+      : (tensor<8x4x24xf32>) -> tensor<8x4x24xf32>
+  %q = plan.call "aten.bmm.default"(%down_b, %down_a) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp"
+      : (tensor<8x16x4xf32>, tensor<8x4x24xf32>) -> tensor<8x16x24xf32>
+  %d = plan.call "aten.add.Tensor"(%down, %q) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<8x16x24xf32>, tensor<8x16x24xf32>) -> tensor<8x16x24xf32>
+  %out = plan.call "meshplan.grouped_linear"(%silu, %d, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x16x24xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  return %out : tensor<8x4x16xf32>
+}
+
+// -----
+
+// The same as products of their own.
+// CHECK-LABEL: func.func @low_rank_products
+// CHECK-SAME: {{.*}}, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]
+// CHECK-SAME: tensor<8x4x16xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_a"]
+// CHECK-SAME: tensor<8x24x4xf32, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_b"]
+// CHECK-SAME: tensor<8x16x24xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]
+// CHECK-SAME: tensor<8x4x24xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_a"]
+// CHECK-SAME: tensor<8x16x4xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_b"]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+plan.style "mlp" within [#plan.axis<"tp">] as "within tp"
+func.func @low_rank_products(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %up: tensor<8x24x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]},
+    %up_a: tensor<8x4x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_a"]},
+    %up_b: tensor<8x24x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_b"]},
+    %down: tensor<8x16x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]},
+    %down_a: tensor<8x4x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_a"]},
+    %down_b: tensor<8x16x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_b"]}) -> tensor<8x4x16xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<8x4xi64>, tensor<8x4xi64>)
+  %rows = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %base = plan.call "meshplan.grouped_linear"(%rows, %up, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x24x16xf32>, tensor<8x4xi64>) -> tensor<8x4x24xf32>
+  %a = plan.call "meshplan.grouped_linear"(%rows, %up_a, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4xi64>) -> tensor<8x4x4xf32>
+  %b = plan.call "meshplan.grouped_linear"(%a, %up_b, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x4xf32>, tensor<8x24x4xf32>, tensor<8x4xi64>) -> tensor<8x4x24xf32>
+  %scaled = plan.call "aten.mul.Tensor"(%b) {self = #base.operand<0>, other = 2.0 : f64} in "mlp"
+      : (tensor<8x4x24xf32>) -> tensor<8x4x24xf32>
+  %inner = plan.call "aten.add.Tensor"(%base, %scaled) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x4x24xf32>) -> tensor<8x4x24xf32>
+  %silu = plan.call "aten.silu.default"(%inner) {self = #base.operand<0>} in "mlp"
+      : (tensor<8x4x24xf32>) -> tensor<8x4x24xf32>
+  %base2 = plan.call "meshplan.grouped_linear"(%silu, %down, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x16x24xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %a2 = plan.call "meshplan.grouped_linear"(%silu, %down_a, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x4x24xf32>, tensor<8x4xi64>) -> tensor<8x4x4xf32>
+  %b2 = plan.call "meshplan.grouped_linear"(%a2, %down_b, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x4xf32>, tensor<8x16x4xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %out = plan.call "aten.add.Tensor"(%base2, %b2) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x4x16xf32>) -> tensor<8x4x16xf32>
+  return %out : tensor<8x4x16xf32>
+}
+
+// -----
+
+// Two products one after the other, which are added to nothing: the features between them are those inside.
+// CHECK-LABEL: func.func @linear_experts
+// CHECK-SAME: #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]
+// CHECK-SAME: tensor<8x16x24xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+plan.style "mlp" within [#plan.axis<"tp">] as "within tp"
+func.func @linear_experts(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %up: tensor<8x24x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]},
+    %up_a: tensor<8x4x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_a"]},
+    %up_b: tensor<8x24x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_b"]},
+    %down: tensor<8x16x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]},
+    %down_a: tensor<8x4x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_a"]},
+    %down_b: tensor<8x16x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_b"]}) -> tensor<8x4x16xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<8x4xi64>, tensor<8x4xi64>)
+  %rows = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %inner = plan.call "meshplan.grouped_linear"(%rows, %up, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x24x16xf32>, tensor<8x4xi64>) -> tensor<8x4x24xf32>
+  %out = plan.call "meshplan.grouped_linear"(%inner, %down, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x16x24xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  return %out : tensor<8x4x16xf32>
+}

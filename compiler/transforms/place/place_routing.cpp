@@ -97,10 +97,7 @@ bool RoutingPlacer::areDivided(CallOp route) {
 }
 
 void RoutingPlacer::warnOfWholeExperts(RoutingOp statement, CallOp route) {
-  std::string place = moduleOfExperts(route).str();
-  for (const auto &[list, experts] : listsOfExperts(forward))
-    if (isInside(place, list))
-      place = list;
+  std::string place = holderOfExperts(route);
   auto diagnostic = statement.emitWarning()
                     << "'" << statement.getText() << "' has no effect: each rank has all experts of "
                     << moduleText(place) << ", and so as many rows as its tokens choose";

@@ -45,9 +45,13 @@ SmallVector<ExpertDivision> ExpertStyles::within(const ExpertModule &module) {
   for (const Reader &reader : readersOf(module)) {
     std::optional<InsideUse> use = inside.find(reader.call);
     std::optional<int64_t> dim = use ? insideDimOf(reader, *use, module.path) : std::nullopt;
+    if (!dim)
+      continue;
     // Gate and up projections may be one weight, and are split where the rows are.
-    if (dim)
-      divisions.push_back({reader.weight.argument, *dim, blocks.partsOf(use->rows, rankOf(use->rows) - 1)});
+    ExpertDivision division{reader.weight.argument, *dim, blocks.partsOf(use->rows, rankOf(use->rows) - 1)};
+    // Experts that several routers choose are divided once.
+    if (!llvm::is_contained(divisions, division))
+      divisions.push_back(std::move(division));
   }
   return divisions;
 }

@@ -466,3 +466,43 @@ func.func @linear_experts(
       : (tensor<8x4x24xf32>, tensor<8x16x24xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
   return %out : tensor<8x4x16xf32>
 }
+
+// -----
+
+// Experts that two routers choose.
+// CHECK-LABEL: func.func @two_routers
+// CHECK-SAME: %arg3: tensor<8x24x16xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>>
+// CHECK-SAME: %arg4: tensor<8x16x24xf32, #plan.sharding<[{"dp"}, {}, {"tp"}]>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+plan.style "mlp" expert [#plan.axis<"dp">] as "expert dp"
+plan.style "mlp" within [#plan.axis<"tp">] as "within tp"
+func.func @two_routers(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %j: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["j"]},
+    %up: tensor<8x24x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]},
+    %down: tensor<8x16x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]}) -> (tensor<4x16xf32>, tensor<4x16xf32>) {
+  %table_a, %counts_a = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<8x4xi64>, tensor<8x4xi64>)
+  %rows_a = plan.call "meshplan.dispatch"(%x, %table_a) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %inner_a = plan.call "meshplan.grouped_linear"(%rows_a, %up, %counts_a) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x24x16xf32>, tensor<8x4xi64>) -> tensor<8x4x24xf32>
+  %silu_a = plan.call "aten.silu.default"(%inner_a) {self = #base.operand<0>} in "mlp" : (tensor<8x4x24xf32>) -> tensor<8x4x24xf32>
+  %made_a = plan.call "meshplan.grouped_linear"(%silu_a, %down, %counts_a) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x16x24xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %out_a = plan.call "meshplan.combine"(%made_a, %table_a) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 16]} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x4xi64>) -> tensor<4x16xf32>
+  %table_b, %counts_b = plan.call "meshplan.route"(%j) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<8x4xi64>, tensor<8x4xi64>)
+  %rows_b = plan.call "meshplan.dispatch"(%x, %table_b) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %inner_b = plan.call "meshplan.grouped_linear"(%rows_b, %up, %counts_b) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x24x16xf32>, tensor<8x4xi64>) -> tensor<8x4x24xf32>
+  %silu_b = plan.call "aten.silu.default"(%inner_b) {self = #base.operand<0>} in "mlp" : (tensor<8x4x24xf32>) -> tensor<8x4x24xf32>
+  %made_b = plan.call "meshplan.grouped_linear"(%silu_b, %down, %counts_b) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x16x24xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %out_b = plan.call "meshplan.combine"(%made_b, %table_b) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 16]} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x4xi64>) -> tensor<4x16xf32>
+  return %out_a, %out_b : tensor<4x16xf32>, tensor<4x16xf32>
+}

@@ -100,6 +100,9 @@ struct AdoptedTraining {
   AdoptedText clip;      ///< "clip_grad_norm 1.0"
   AdoptedText nonfinite; ///< "nonfinite gradients stop"
   AdoptedText lossUnit;  ///< "token"
+  AdoptedText capacity;  ///< "capacity 1.5"
+  AdoptedText balance;   ///< "balance bias 0.001"
+  AdoptedText halves;    ///< "overlap { halves }"
 };
 
 struct AdoptedPlan {

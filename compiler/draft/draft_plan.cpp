@@ -29,6 +29,7 @@
 #include "compiler/frontend/format.h"
 #include "compiler/pipeline/compile.h"
 #include "compiler/sharding/dataflow/expert_weights.h"
+#include "compiler/sharding/dataflow/routers.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
 #include "compiler/transforms/differentiate/unreached.h"
@@ -65,6 +66,7 @@ private:
   std::vector<std::string> findUnused();
   void collectModules(const FeatureGraph &graph);
   bool chooseFromGraph();
+  void noteFewExperts(mlir::func::FuncOp function);
   StyleRequest request() const;
   std::unique_ptr<Compilation> importModel();
   CompileOptions compileOptions(const std::string &text) const;
@@ -392,12 +394,30 @@ std::unique_ptr<Compilation> Drafter::importModel() {
   return compilation;
 }
 
+/// Notes where no `expert` is drafted, since some ranks would have none.
+void Drafter::noteFewExperts(mlir::func::FuncOp function) {
+  if (adopted.styles || request().dataRanks == 1)
+    return;
+  for (plan::CallOp route : routesOf(function)) {
+    int64_t experts = mlir::cast<mlir::RankedTensorType>(route.getResult(1).getType()).getDimSize(0);
+    if (request().dividesExperts(experts))
+      continue;
+    int64_t ranks = request().dataRanks * request().tensorRanks.value_or(1);
+    std::string note = moduleText(withoutIndices(holderOfExperts(route))) + " has " + std::to_string(experts) +
+                       " experts, fewer than the " + std::to_string(ranks) + " ranks of " + axesOfExperts(draft.mesh) +
+                       ": no 'expert' is drafted.";
+    if (!llvm::is_contained(draft.notes, note))
+      draft.notes.push_back(std::move(note));
+  }
+}
+
 /// Chooses styles from the graph of the model.
 bool Drafter::chooseFromGraph() {
   std::unique_ptr<Compilation> compilation = importModel();
   if (!compilation)
     return false;
   mlir::func::FuncOp function = firstFunction(*compilation);
+  noteFewExperts(function);
   FeatureGraph graph = buildFeatureGraph(function, model);
   collectModules(graph);
   draft.inputNames = positionsFirst(graph);

@@ -37,6 +37,8 @@ private:
   void readPrecision();
   void readLossScale();
   void readRecompute();
+  void readExperts();
+  void readCapacity();
   void warnOfIdle();
   void addNotes();
 
@@ -64,12 +66,6 @@ bool MegatronReader::asksForNothing(const MegatronFlag &flag) {
   int64_t value = 0;
   // Scripts set sizes of parallelism that they do not use to 1, and must not be refused for that.
   bool isSize = flag.values.size() == 1 && !StringRef(flag.values[0].text).getAsInteger(10, value);
-  if (flag.name == "expert-tensor-parallel-size") {
-    int64_t tensor = 1;
-    if (const MegatronFlag *own = find("tensor-model-parallel-size"))
-      (void)StringRef(own->values[0].text).getAsInteger(10, tensor);
-    return isSize && value == tensor;
-  }
   return isSize && value == 1 &&
          (StringRef(flag.name).ends_with("-size") || StringRef(flag.name).ends_with("-shards") ||
           flag.name == "num-virtual-stages-per-pipeline-rank");
@@ -251,6 +247,51 @@ void MegatronReader::readRecompute() {
             .help("'recompute PATH' names modules of the model");
 }
 
+/// The draft divides experts over all axes, since each rank then exchanges rows once. Groups of ranks with all experts
+/// are named, not drafted: they change what ranks hold, and not what they compute.
+void MegatronReader::readExperts() {
+  std::optional<int64_t> ranks = integer("expert-model-parallel-size"), shares = integer("expert-tensor-parallel-size");
+  std::string axes = plan.mesh.replicas && plan.mesh.replicas->value > 1 ? "dp, fsdp" : "dp", note;
+  if (ranks && *ranks > 1)
+    note = "for '--expert-model-parallel-size " + std::to_string(*ranks) + "' write 'fold (" + axes +
+           ") as (edp = N, ep = " + std::to_string(*ranks) + ")' and 'expert ep'";
+  if ((ranks.value_or(1) > 1 || shares) && shares.value_or(plan.mesh.tensor->value) > 1)
+    note += std::string(note.empty() ? "" : "; ") +
+            "'within tp' divides what is inside them, as '--expert-tensor-parallel-size " +
+            std::to_string(shares.value_or(plan.mesh.tensor->value)) + "' does";
+  if (!note.empty())
+    plan.notes.push_back("Experts are drafted over all axes: " + note + ".");
+  if (has("overlap-moe-expert-parallel-comm"))
+    plan.training.halves = takenFlag("overlap { halves }", "overlap-moe-expert-parallel-comm");
+  readCapacity();
+  std::optional<double> rate = number("moe-router-bias-update-rate");
+  if (has("moe-router-enable-expert-bias"))
+    plan.training.balance =
+        takenFlag("balance bias " + planNumber(rate.value_or(1e-3)),
+                  has("moe-router-bias-update-rate") ? "moe-router-bias-update-rate" : "moe-router-enable-expert-bias");
+}
+
+void MegatronReader::readCapacity() {
+  std::string policy = word("moe-token-drop-policy", "probs", {"probs", "position"});
+  const MegatronFlag *flag = find("moe-expert-capacity-factor");
+  // A negative factor is none.
+  if (!flag || StringRef(flag->values.front().text).starts_with("-"))
+    return;
+  std::optional<double> factor = number("moe-expert-capacity-factor");
+  if (!factor)
+    return;
+  if (*factor == 0) {
+    diagnostics.error(flag->values.front().range, "'--moe-expert-capacity-factor' is not above 0");
+    return;
+  }
+  plan.training.capacity = takenFlag("capacity " + planNumber(*factor), "moe-expert-capacity-factor");
+  warn("moe-expert-capacity-factor",
+       "'" + plan.training.capacity.text + "' counts the tokens of each sample" +
+           (policy == "probs" ? " and drops the last ones: Megatron-LM counts those of a rank, and drops those of the "
+                                "lowest probability"
+                              : ", and Megatron-LM those of a rank"));
+}
+
 /// Warns of flags that only modify another flag, which is absent.
 void MegatronReader::warnOfIdle() {
   bool adam = !has("optimizer") || find("optimizer")->values.front().text == "adam";
@@ -284,12 +325,14 @@ void MegatronReader::warnOfIdle() {
   idle({"start-weight-decay", "end-weight-decay"}, has("weight-decay-incr-style"), "--weight-decay-incr-style");
   idle({"adam-beta1", "adam-beta2", "adam-eps"}, adam || !has("lr"), "--optimizer adam");
   idle({"sgd-momentum"}, !adam || !has("lr"), "--optimizer sgd");
+  idle({"moe-token-drop-policy"}, has("moe-expert-capacity-factor"), "--moe-expert-capacity-factor");
+  idle({"moe-router-bias-update-rate"}, has("moe-router-enable-expert-bias"), "--moe-router-enable-expert-bias");
   idle({"recompute-method", "recompute-num-layers"}, full, "--recompute-granularity full");
   idle({"loss-scale", "initial-loss-scale", "loss-scale-window"}, has("fp16"), "--fp16");
 }
 
 void MegatronReader::addNotes() {
-  std::vector<std::string> names, others, changing;
+  std::vector<std::string> names, others, changing, ofModel, always;
   for (const MegatronFlag &flag : flags) {
     Kind kind = ruleOf(flag.name)->kind;
     if (kind == Kind::changing && !llvm::is_contained(changing, shown(flag.name))) {
@@ -298,14 +341,21 @@ void MegatronReader::addNotes() {
     }
     // Where nothing is sharded, no parameter is gathered.
     bool isIdle = flag.name == "overlap-param-gather" && plan.training.data.shard.text.empty();
-    std::vector<std::string> &list = kind == Kind::no_words || isIdle ? names : others;
-    bool isOther = isIdle || kind == Kind::no_words || kind == Kind::outside ||
-                   (kind == Kind::refused && asksForNothing(flag)) || flag.name == "num-layers";
+    std::vector<std::string> &list = kind == Kind::no_words || isIdle ? names
+                                     : kind == Kind::model            ? ofModel
+                                     : kind == Kind::always           ? always
+                                                                      : others;
+    bool isOther = isIdle || kind == Kind::no_words || kind == Kind::outside || kind == Kind::model ||
+                   kind == Kind::always || (kind == Kind::refused && asksForNothing(flag)) || flag.name == "num-layers";
     if (isOther && !llvm::is_contained(list, shown(flag.name)))
       list.push_back(shown(flag.name));
   }
   if (!changing.empty())
     plan.notes.push_back("Left out, and changes the training: " + llvm::join(changing, ", ") + ".");
+  if (!ofModel.empty())
+    plan.notes.push_back("Of the model, as it was exported: " + llvm::join(ofModel, ", ") + ".");
+  if (!always.empty())
+    plan.notes.push_back("Always so here: " + llvm::join(always, ", ") + ".");
   if (!names.empty())
     plan.notes.push_back("Without a counterpart, and left out: " + llvm::join(names, ", ") + ".");
   if (!others.empty())
@@ -319,6 +369,7 @@ std::optional<AdoptedPlan> MegatronReader::read() {
   readData();
   readPrecision();
   readRecompute();
+  readExperts();
   readMegatronOptimizer(*this, plan);
   warnOfIdle();
   addNotes();

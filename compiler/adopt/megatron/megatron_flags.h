@@ -27,6 +27,8 @@ struct FlagRule {
     refused,  ///< asks for a feature that the language does not have yet
     no_words, ///< about parallelism, without effect on a plan
     changing, ///< changes the numerics of training in a way that the language cannot express
+    model,    ///< decided by the model, which was exported with it
+    always,   ///< what is always done here
     outside,  ///< unrelated to a plan: the model, the data, the run
   };
   Kind kind = Kind::outside;

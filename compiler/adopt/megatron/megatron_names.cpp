@@ -28,8 +28,6 @@ constexpr StringRef otherRanks =
     "leave it out: the ranks then split the batch, or with '--tensor-model-parallel-size' the weights";
 constexpr Refusal pipeline = {"pipelining, for which there is no statement yet", otherRanks},
                   context = {"context parallelism, for which there is no statement yet", otherRanks},
-                  experts = {"expert parallelism, which a plan states for modules",
-                             "leave it out, and state 'expert AXIS' for the modules that hold the experts"},
                   eightBits = {"8-bit numbers, which need a scale for each tensor",
                                "leave it out: '--bf16' computes in 16 bits"},
                   weightShards = {"weights that are gathered over tensor ranks, for which there is no statement yet",
@@ -99,6 +97,13 @@ const NamedRule rules[] = {
     {"sgd-momentum", taken(1)},
     {"no-check-for-nan-in-loss-and-grad", taken(0)},
     {"num-layers", taken(1)},
+    {"expert-model-parallel-size", taken(1)},
+    {"expert-tensor-parallel-size", taken(1)},
+    {"moe-expert-capacity-factor", taken(1)},
+    {"moe-token-drop-policy", taken(1)},
+    {"moe-router-enable-expert-bias", taken(0)},
+    {"moe-router-bias-update-rate", taken(1)},
+    {"overlap-moe-expert-parallel-comm", taken(0)},
     {"pipeline-model-parallel-size", refused(1, pipeline)},
     {"pipeline-model-parallel-layout", refused(1, pipeline)},
     {"num-layers-per-virtual-pipeline-stage", refused(1, pipeline)},
@@ -110,8 +115,6 @@ const NamedRule rules[] = {
     {"context-parallel-size", refused(1, context)},
     {"hierarchical-context-parallel-sizes", refused(-1, context)},
     {"hybrid-context-parallel", refused(0, context)},
-    {"expert-model-parallel-size", refused(1, experts)},
-    {"expert-tensor-parallel-size", refused(1, experts)},
     {"tensor-parallel-num-weight-shards", refused(1, weightShards)},
     {"expert-tensor-parallel-num-weight-shards", refused(1, weightShards)},
     {"fp8-format", refused(1, eightBits)},
@@ -122,7 +125,7 @@ const NamedRule rules[] = {
 
 /// Names, or prefixes of names, about parallelism, precision and recompute that have no effect on a plan.
 constexpr StringRef withoutWords =
-    "tp-comm- overlap-p2p-communication overlap-moe-expert-parallel-comm "
+    "tp-comm- overlap-p2p-communication "
     "overlap-dispatch-backward-with-experts-wgrad overlap-param-gather-with-optimizer-step "
     "overlap-cpu-optimizer-d2h-h2d ddp-num-buckets ddp-pad-buckets-for-high-nccl-busbw "
     "ddp-reduce-scatter-with-fp32-accumulation ddp-param-name-patterns-for-fp32-local-accumulation "
@@ -137,7 +140,16 @@ constexpr StringRef withoutWords =
     "optimizer-offload-fraction optimizer-cuda-graph use-torch-optimizer-for-cpu-offload pin-cpu- "
     "cpu-offloading- fine-grained- offload-modules min-offloaded-tensor-size delay- "
     "defer-embedding-wgrad-compute wgrad-deferral-limit gradient-accumulation-fusion check-for- "
-    "moe-layer-recompute mhc-recompute-layer-num";
+    "moe-layer-recompute mhc-recompute-layer-num moe-pad-expert-input-to-capacity moe-token-dispatcher-type";
+
+/// Names about the layers of a mixture of experts and its losses, which the exported graph has.
+constexpr StringRef ofModel =
+    "num-experts moe-router-load-balancing-type moe-router-topk moe-router-score-function moe-router-num-groups "
+    "moe-router-group-topk moe-router-pre-softmax moe-router-dtype moe-aux-loss-coeff moe-z-loss-coeff "
+    "moe-input-jitter-eps moe-layer-freq moe-ffn-hidden-size moe-shared-expert-intermediate-size";
+
+/// What the experts of every plan do.
+constexpr StringRef always = "moe-grouped-gemm moe-permute-fusion moe-shared-expert-overlap";
 
 /// Names about the optimizer and numerics that the language cannot express.
 constexpr StringRef changingNumbers =
@@ -207,6 +219,10 @@ std::optional<FlagRule> meshplan::ruleOf(StringRef name) {
       return FlagRule{Kind::changing, -1, "", ""};
     if (isOneOf(each, withoutWords))
       return FlagRule{Kind::no_words, -1, "", ""};
+    if (isOneOf(each, ofModel))
+      return FlagRule{Kind::model, -1, "", ""};
+    if (isOneOf(each, always))
+      return FlagRule{Kind::always, -1, "", ""};
     if (isOneOf(each, outside))
       return FlagRule{Kind::outside, -1, "", ""};
   }

@@ -313,8 +313,13 @@ void TrainingDrafter::addOptimizer() {
 }
 
 std::vector<DraftStatement> TrainingDrafter::draft() {
+  auto add = [&](const AdoptedText &statement) {
+    if (!statement.text.empty())
+      statements.push_back({statement.text, statement.from, {}});
+  };
   if (!training.optimizer) {
     addPrecision();
+    add(training.capacity);
     return std::move(statements);
   }
   int64_t count = microbatches();
@@ -322,6 +327,9 @@ std::vector<DraftStatement> TrainingDrafter::draft() {
   addData(count);
   addPrecision();
   addRecompute();
+  add(training.capacity);
+  add(training.balance);
+  add(training.halves);
   addOptimizer();
   if (!training.clip.text.empty())
     statements.push_back({training.clip.text, training.clip.from, {}, /*mayGo=*/false});

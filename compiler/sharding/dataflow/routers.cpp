@@ -1,7 +1,9 @@
 //===- routers.cpp - layers whose tokens choose experts -------------------===//
 
 #include "compiler/sharding/dataflow/routers.h"
+#include "compiler/sharding/dataflow/expert_weights.h"
 #include "compiler/sharding/op_record.h"
+#include "compiler/support/layer_names.h"
 #include "dialect/plan/argument_table.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -40,6 +42,14 @@ StringRef meshplan::moduleOfExperts(plan::CallOp route) {
   for (plan::CallOp layer : layersOf(route))
     common = common ? commonPath(*common, layer.getModule().value_or("")) : layer.getModule().value_or("");
   return common.value_or(route.getModule().value_or(""));
+}
+
+std::string meshplan::holderOfExperts(plan::CallOp route) {
+  StringRef module = moduleOfExperts(route);
+  for (const auto &[list, experts] : listsOfExperts(route->getParentOfType<func::FuncOp>()))
+    if (isInside(module, list))
+      return list;
+  return module.str();
 }
 
 bool meshplan::hasLayer(StringRef path, plan::CallOp route) {

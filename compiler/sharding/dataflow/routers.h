@@ -14,6 +14,9 @@ llvm::SmallVector<plan::CallOp> routesOf(mlir::func::FuncOp function);
 /// The innermost module that has all that reads the rows of a route, as the model names it: "layers.0.mlp.experts".
 llvm::StringRef moduleOfExperts(plan::CallOp route);
 
+/// The same, or the list of modules that are the experts.
+std::string holderOfExperts(plan::CallOp route);
+
 /// True if the module at `path`, or one inside it, has the route, or products of its rows.
 bool hasLayer(llvm::StringRef path, plan::CallOp route);
 

@@ -149,6 +149,26 @@ static FactorRule histogramRule(const CallView &call) {
   return builder.finish();
 }
 
+/// Counts of a part of the elements are addends. If their number is not the one that the caller asks for, it follows
+/// from all elements.
+static FactorRule countsRule(const CallView &call) {
+  RuleBuilder builder(call);
+  if (!call.results.empty() && call.results.front().getNumElements() == call.getInt("minlength", 0))
+    builder.tie({builder.operand("self")[0], builder.operand("weights")[0]}, FactorKind::sum);
+  return builder.finish();
+}
+
+static Linearity inWeights(const CallView &call) { return linearIn(call, {{"weights"}}); }
+
+/// Weights of other types than float are converted to double.
+static OpCost countsCost(const CallView &call) {
+  OpCost cost = compareCost(call);
+  if (std::optional<unsigned> weights = call.getOperand("weights"))
+    if (Type type = call.operands[*weights].getElementType(); !type.isF32() && !type.isF64())
+      cost.workspaceBytes = 8 * call.operands[*weights].getNumElements();
+  return cost;
+}
+
 /// A dozen comparisons for each element.
 static OpCost sortCost(const CallView &call) {
   OpCost cost = copyCost(call);
@@ -246,6 +266,7 @@ void addReductionRecords(OpRegistry &registry) {
       {"aten.argsort.stable", wholeDimRule<-1>, notLinear, sortedCopyCost},
       {"aten.topk.default", wholeDimRule<-1>, notLinear, sortCost},
       {"aten.histc.default", histogramRule, notLinear, compareCost},
+      {"aten.bincount.default", countsRule, inWeights, countsCost},
   };
   for (const Reduction &reduction : reductions)
     registry.add({.target = reduction.target,

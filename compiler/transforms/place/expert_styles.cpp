@@ -45,9 +45,13 @@ SmallVector<ExpertDivision> ExpertStyles::within(const ExpertModule &module) {
   for (const Reader &reader : readersOf(module)) {
     std::optional<InsideUse> use = inside.find(reader.call);
     std::optional<int64_t> dim = use ? insideDimOf(reader, *use, module.path) : std::nullopt;
+    if (!dim)
+      continue;
     // Gate and up projections may be one weight, and are split where the rows are.
-    if (dim)
-      divisions.push_back({reader.weight.argument, *dim, blocks.partsOf(use->rows, rankOf(use->rows) - 1)});
+    ExpertDivision division{reader.weight.argument, *dim, blocks.partsOf(use->rows, rankOf(use->rows) - 1)};
+    // Experts that several routers choose are divided once.
+    if (!llvm::is_contained(divisions, division))
+      divisions.push_back(std::move(division));
   }
   return divisions;
 }
@@ -59,5 +63,6 @@ std::optional<int64_t> ExpertStyles::insideDimOf(const Reader &reader, const Ins
   if (CallOp(reader.call).getTarget() == "meshplan.grouped_bias")
     return rankOf(weight) == 2 ? std::optional<int64_t>(1) : std::nullopt;
   std::optional<FeatureDim> feature = search.find(weight, path).of(use.ofOutput);
-  return feature && feature->isDivisible ? std::optional(feature->dim) : std::nullopt;
+  // A factor of a product of weights may have these features only in the other factor: `a` [8, 4, 64] of b @ a.
+  return feature && feature->meets && feature->isDivisible ? std::optional(feature->dim) : std::nullopt;
 }

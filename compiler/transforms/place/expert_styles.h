@@ -21,6 +21,8 @@ struct ExpertDivision {
   mlir::BlockArgument weight;
   int64_t dim = 0;
   llvm::SmallVector<int64_t> parts = {}; ///< sizes of parts that are divided separately; none for a single one
+
+  bool operator==(const ExpertDivision &) const = default;
 };
 
 /// A module with a style: its calls, and the parameters that it owns.

@@ -37,7 +37,7 @@ def PlaceRouting : Pass<"plan-place-routing", "::mlir::ModuleOp"> {
   let summary = "apply the statements about tokens of experts to the layers that they name";
   let description = [{
     A `plan.routing` is about each layer of experts (`meshplan.route`) in its module. `reserve` becomes the attribute
-    `plan.reserve` of the route. For `capacity` the route gets only the choices that an expert takes, which
+    `plan.reserve` of the route; a warning says if the plan divides none of these experts. For `capacity` the route gets only the choices that an expert takes, which
     `meshplan.drop_choices` finds. Both statements are removed. `bias` stays for `plan-balance-bias`; that the scores have a
     bias is checked here.
 

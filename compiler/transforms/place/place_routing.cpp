@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/sharding/dataflow/expert_weights.h"
 #include "compiler/sharding/dataflow/routers.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/transforms/place/passes.h"
@@ -37,6 +38,8 @@ private:
   LogicalResult drop(CallOp route, RoutingOp statement);
   LogicalResult checkBias(CallOp route, RoutingOp statement);
   LogicalResult reportNoLayer(RoutingOp statement);
+  bool areDivided(CallOp route);
+  void warnOfWholeExperts(RoutingOp statement, CallOp route);
 
   func::FuncOp forward;
   SmallVector<CallOp> routes;
@@ -46,17 +49,60 @@ private:
 } // namespace
 
 LogicalResult RoutingPlacer::apply(ArrayRef<RoutingOp> statements) {
-  bool any = false;
+  SmallVector<CallOp> named;
   for (CallOp route : routes) {
     auto statement = llvm::find_if(statements, [&](RoutingOp each) { return hasLayer(each.getModule(), route); });
     if (statement == statements.end())
       continue;
-    any = true;
+    named.push_back(route);
     if (failed(applyTo(route, *statement)))
       return failure();
   }
   RoutingOp first = statements.front();
-  return any ? success() : reportNoLayer(first);
+  if (named.empty())
+    return reportNoLayer(first);
+  if (first.getRule() == RoutingRule::reserve && llvm::none_of(named, [&](CallOp route) { return areDivided(route); }))
+    warnOfWholeExperts(first, named.front());
+  return success();
+}
+
+/// The parameters of the experts to which a route sends rows.
+static SmallVector<ExpertWeight> weightsOf(CallOp route) {
+  SmallVector<CallOp> readers;
+  for (Operation *user : route.getResult(1).getUsers())
+    if (auto call = dyn_cast<CallOp>(user))
+      readers.push_back(call);
+  return weightsOfExperts(readers);
+}
+
+/// True if the plan divides the experts of the route, perhaps over an axis of one rank.
+bool RoutingPlacer::areDivided(CallOp route) {
+  SmallVector<ExpertWeight> weights = weightsOf(route);
+  // The module of a style computes rows with the weights, or only holds them.
+  auto isIn = [&](StyleOp style) {
+    return hasLayer(style.getModule(), route) || llvm::any_of(weights, [&](const ExpertWeight &weight) {
+             auto names = argAttr<attr::Names>(weight.argument);
+             return names && llvm::any_of(names.getAsRange<StringAttr>(), [&](StringAttr name) {
+                      return isInside(name.getValue(), style.getModule());
+                    });
+           });
+  };
+  for (auto style : forward->getParentOfType<ModuleOp>().getOps<StyleOp>())
+    if (style.getKind() == StyleKind::expert && isIn(style))
+      return true;
+  return llvm::any_of(weights, [](const ExpertWeight &weight) {
+    auto stated = argAttr<attr::Sharding>(weight.argument);
+    return stated && !stated.getDims()[weight.dim].getAxes().empty();
+  });
+}
+
+void RoutingPlacer::warnOfWholeExperts(RoutingOp statement, CallOp route) {
+  std::string place = holderOfExperts(route);
+  auto diagnostic = statement.emitWarning()
+                    << "'" << statement.getText() << "' has no effect: each rank has all experts of "
+                    << moduleText(place) << ", and so as many rows as its tokens choose";
+  diagnostic.attachNote(statement.getLoc()) << "help: write '" << (place.empty() ? "" : withoutIndices(place) + ": ")
+                                            << "expert AXIS', or remove the statement";
 }
 
 LogicalResult RoutingPlacer::reportNoLayer(RoutingOp statement) {

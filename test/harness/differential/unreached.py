@@ -61,6 +61,7 @@ REASONS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     (EXPERTS, ("meshplan.dispatch*", "meshplan.combine", "meshplan.collect_gates"), EVERYWHERE),
     (EXPERTS, ("meshplan.drop_choices", "meshplan.dropout_rows"), EVERYWHERE),
     (RECURRENT, ("aten.lstm*", "aten.gru*", "aten.rnn_*"), BY_STYLE),
+    (LABELS, ("aten.bincount.default",), EVERYWHERE),
     (LABELS, ("meshplan.token_loss", "meshplan.count_tokens", "meshplan.class_weight"), BY_STYLE),
     (CLASSES, ("meshplan.row_*",), ("sequence", "parts")),
     (TABLE, ("meshplan.embedding",), ("colwise", "sequence", "parts")),

@@ -174,6 +174,7 @@ MODELS: dict[str, list[str]] = {
     "balanced_mixtures": ["balanced_mixtures"],
     "complex": ["complex"],
     "convolutions": ["convolutions"],
+    "counted_mixtures": ["counted_mixtures"],
     "distributions": ["distributions"],
     "dropouts": ["dropouts"],
     "dropouts_decomposed": ["dropouts_decomposed"],

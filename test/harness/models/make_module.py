@@ -15,6 +15,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from harness.models.balanced_mixture import BalancedMixtures
+from harness.models.counted_mixture import CountedMixtures
 from harness.models.derivative_modules import DERIVATIVE_MODULES
 from harness.models.masked_attentions import MaskedAttentions
 from harness.models.mixture_modules import (
@@ -354,6 +355,7 @@ MODULES = {
     "class_losses": ClassLosses,
     "complex": Complex,
     "convolutions": Convolutions,
+    "counted_mixtures": CountedMixtures,
     "distributions": Distributions,
     "dropouts": Dropouts,
     "dropouts_decomposed": DecomposedDropouts,

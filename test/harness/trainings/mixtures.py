@@ -38,12 +38,6 @@ OPTIMIZER = "sgd { lr 1 }"
 CLIP = 0.5
 SETTINGS = Settings(optimizer="sgd", numbers={"lr": 1.0}, clip=CLIP, parameters=True)
 LLAMA = ("self_attn.{q, k, v}_proj: colwise tp", "self_attn.o_proj: rowwise tp")
-# Where ranks would sum rows of 16 bits that the model multiplies by another weight, the error of PyTorch's own sums
-# bounds nothing: these weights stay whole.
-ADAPTED = (
-    "parameter { up: [_ over dp, _ over tp, _]; down: [_ over dp, _, _ over tp]; up_first: split 0 over dp; "
-    "up_second: [_ over dp, _ over tp, _]; down_first: [_ over dp, _, _ over tp]; down_second: split 0 over dp }"
-)
 LATENT = ("self_attn.{q_b, kv_b}_proj: colwise tp", "self_attn.o_proj: rowwise tp")
 
 
@@ -53,7 +47,6 @@ class Mixture:
 
     experts: str = "model.layers.*.mlp.experts"
     layers: str = "model.layers.*"
-    within: str = "expert dp, within tp"  # experts over dp, and what is inside them over tp
     attention: tuple[str, ...] = LLAMA
     norms: tuple[str, ...] = ("model.layers.*.*_layernorm: sequence tp", "model.norm: sequence tp")
     head: tuple[str, ...] = ("lm_head: colwise tp",)
@@ -63,8 +56,8 @@ class Mixture:
         return [*(f"{self.layers}.{statement}" for statement in self.attention), *self.head]
 
 
-def by_hand(experts: str, within: str = Mixture.within) -> Mixture:
-    return Mixture(experts, experts.strip("{}"), within, (), ("norms.*: sequence tp",), (), "ids")
+def by_hand(experts: str) -> Mixture:
+    return Mixture(experts, experts.strip("{}"), (), ("norms.*: sequence tp",), (), "ids")
 
 
 MIXTURES = {
@@ -83,7 +76,7 @@ MIXTURES = {
     "mixtures_loss": by_hand("{sorted, copied, masked.experts}"),
     "loop_mixtures_loss": by_hand("{weights, masks, listed.experts}"),
     "sparse_mixtures_loss": by_hand("{hidden.experts, looped.experts, renormalised}"),
-    "adapted_mixtures_loss": by_hand("{weights, rows}", ADAPTED),
+    "adapted_mixtures_loss": by_hand("{weights, rows}"),
 }
 
 
@@ -115,7 +108,7 @@ def beside(axes: str, norms: bool) -> Callable[[Mixture], list[str]]:
 
 
 def within(mixture: Mixture) -> list[str]:
-    return [f"{mixture.experts}: {mixture.within}", *mixture.divided_attention()]
+    return [f"{mixture.experts}: expert dp, within tp", *mixture.divided_attention()]
 
 
 SHARDED = "data dp { shard parameters, gradients, optimizer; unit LAYERS }"

@@ -207,6 +207,40 @@ func.func @histogram_of_all(%0: tensor<12xf32>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 }
 
+func.func @counts(%0: tensor<12xi64> {sample.range = [0 : i64, 4 : i64]}) -> tensor<4xi64> {
+  %r = plan.call "aten.bincount.default"(%0) {self = #base.operand<0>, minlength = 4 : i64}
+    : (tensor<12xi64>) -> tensor<4xi64>
+  return %r : tensor<4xi64>
+}
+
+func.func @counts_of_few(%0: tensor<5xi64> {sample.range = [0 : i64, 2 : i64]}) -> tensor<6xi64> {
+  %r = plan.call "aten.bincount.default"(%0) {self = #base.operand<0>, minlength = 6 : i64}
+    : (tensor<5xi64>) -> tensor<6xi64>
+  return %r : tensor<6xi64>
+}
+
+func.func @weighed_counts(%0: tensor<12xi64> {sample.range = [0 : i64, 4 : i64]}, %1: tensor<12xf32>) -> tensor<4xf32> {
+  %r = plan.call "aten.bincount.default"(%0, %1)
+      {self = #base.operand<0>, weights = #base.operand<1>, minlength = 4 : i64}
+    : (tensor<12xi64>, tensor<12xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+func.func @counts_to_double(%0: tensor<12xi64> {sample.range = [0 : i64, 4 : i64]}, %1: tensor<12xi64>)
+    -> tensor<4xf64> {
+  %r = plan.call "aten.bincount.default"(%0, %1)
+      {self = #base.operand<0>, weights = #base.operand<1>, minlength = 4 : i64}
+    : (tensor<12xi64>, tensor<12xi64>) -> tensor<4xf64>
+  return %r : tensor<4xf64>
+}
+
+// The number of counts is that of the largest element, here always 0.
+func.func @counts_of_all(%0: tensor<12xi64> {sample.range = [0 : i64, 1 : i64]}) -> tensor<1xi64> {
+  %r = plan.call "aten.bincount.default"(%0) {self = #base.operand<0>}
+    : (tensor<12xi64>) -> tensor<1xi64>
+  return %r : tensor<1xi64>
+}
+
 func.func @mean_addend(%0: tensor<4x6xf32>) -> tensor<4x1xf32> {
   %r = plan.call "meshplan.mean_addend"(%0) {self = #base.operand<0>, dim = [1 : i64], keepdim = true, count = 12 : i64}
     : (tensor<4x6xf32>) -> tensor<4x1xf32>

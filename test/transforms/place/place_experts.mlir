@@ -348,3 +348,161 @@ func.func @held(
       : (tensor<8x4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<4x6x16xf32>
   return %7 : tensor<4x6x16xf32>
 }
+
+// -----
+
+// Additions of low rank to weights: the features between the two factors stay whole.
+// CHECK-LABEL: func.func @low_rank_weights
+// CHECK-SAME: {{.*}}, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]
+// CHECK-SAME: tensor<8x4x16xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_a"]
+// CHECK-SAME: tensor<8x24x4xf32, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_b"]
+// CHECK-SAME: tensor<8x16x24xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]
+// CHECK-SAME: tensor<8x4x24xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_a"]
+// CHECK-SAME: tensor<8x16x4xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_b"]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+plan.style "mlp" within [#plan.axis<"tp">] as "within tp"
+func.func @low_rank_weights(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %up: tensor<8x24x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]},
+    %up_a: tensor<8x4x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_a"]},
+    %up_b: tensor<8x24x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_b"]},
+    %down: tensor<8x16x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]},
+    %down_a: tensor<8x4x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_a"]},
+    %down_b: tensor<8x16x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_b"]}) -> tensor<8x4x16xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<8x4xi64>, tensor<8x4xi64>)
+  %rows = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %p = plan.call "aten.bmm.default"(%up_b, %up_a) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp"
+      : (tensor<8x24x4xf32>, tensor<8x4x16xf32>) -> tensor<8x24x16xf32>
+  %u = plan.call "aten.add.Tensor"(%up, %p) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<8x24x16xf32>, tensor<8x24x16xf32>) -> tensor<8x24x16xf32>
+  %inner = plan.call "meshplan.grouped_linear"(%rows, %u, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x24x16xf32>, tensor<8x4xi64>) -> tensor<8x4x24xf32>
+  %silu = plan.call "aten.silu.default"(%inner) {self = #base.operand<0>} in "mlp"
+      : (tensor<8x4x24xf32>) -> tensor<8x4x24xf32>
+  %q = plan.call "aten.bmm.default"(%down_b, %down_a) {self = #base.operand<0>, mat2 = #base.operand<1>} in "mlp"
+      : (tensor<8x16x4xf32>, tensor<8x4x24xf32>) -> tensor<8x16x24xf32>
+  %d = plan.call "aten.add.Tensor"(%down, %q) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<8x16x24xf32>, tensor<8x16x24xf32>) -> tensor<8x16x24xf32>
+  %out = plan.call "meshplan.grouped_linear"(%silu, %d, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x16x24xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  return %out : tensor<8x4x16xf32>
+}
+
+// -----
+
+// The same as products of their own.
+// CHECK-LABEL: func.func @low_rank_products
+// CHECK-SAME: {{.*}}, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]
+// CHECK-SAME: tensor<8x4x16xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_a"]
+// CHECK-SAME: tensor<8x24x4xf32, #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_b"]
+// CHECK-SAME: tensor<8x16x24xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]
+// CHECK-SAME: tensor<8x4x24xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_a"]
+// CHECK-SAME: tensor<8x16x4xf32, #plan.sharding<[{}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_b"]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+plan.style "mlp" within [#plan.axis<"tp">] as "within tp"
+func.func @low_rank_products(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %up: tensor<8x24x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]},
+    %up_a: tensor<8x4x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_a"]},
+    %up_b: tensor<8x24x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_b"]},
+    %down: tensor<8x16x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]},
+    %down_a: tensor<8x4x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_a"]},
+    %down_b: tensor<8x16x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_b"]}) -> tensor<8x4x16xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<8x4xi64>, tensor<8x4xi64>)
+  %rows = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %base = plan.call "meshplan.grouped_linear"(%rows, %up, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x24x16xf32>, tensor<8x4xi64>) -> tensor<8x4x24xf32>
+  %a = plan.call "meshplan.grouped_linear"(%rows, %up_a, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x4x16xf32>, tensor<8x4xi64>) -> tensor<8x4x4xf32>
+  %b = plan.call "meshplan.grouped_linear"(%a, %up_b, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x4xf32>, tensor<8x24x4xf32>, tensor<8x4xi64>) -> tensor<8x4x24xf32>
+  %scaled = plan.call "aten.mul.Tensor"(%b) {self = #base.operand<0>, other = 2.0 : f64} in "mlp"
+      : (tensor<8x4x24xf32>) -> tensor<8x4x24xf32>
+  %inner = plan.call "aten.add.Tensor"(%base, %scaled) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x4x24xf32>) -> tensor<8x4x24xf32>
+  %silu = plan.call "aten.silu.default"(%inner) {self = #base.operand<0>} in "mlp"
+      : (tensor<8x4x24xf32>) -> tensor<8x4x24xf32>
+  %base2 = plan.call "meshplan.grouped_linear"(%silu, %down, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x16x24xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %a2 = plan.call "meshplan.grouped_linear"(%silu, %down_a, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x4x24xf32>, tensor<8x4xi64>) -> tensor<8x4x4xf32>
+  %b2 = plan.call "meshplan.grouped_linear"(%a2, %down_b, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x4xf32>, tensor<8x16x4xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %out = plan.call "aten.add.Tensor"(%base2, %b2) {self = #base.operand<0>, other = #base.operand<1>} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x4x16xf32>) -> tensor<8x4x16xf32>
+  return %out : tensor<8x4x16xf32>
+}
+
+// -----
+
+// Two products one after the other, which are added to nothing: the features between them are those inside.
+// CHECK-LABEL: func.func @linear_experts
+// CHECK-SAME: #plan.sharding<[{}, {"tp"}, {}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]
+// CHECK-SAME: tensor<8x16x24xf32, #plan.sharding<[{}, {}, {"tp"}]>> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+plan.style "mlp" within [#plan.axis<"tp">] as "within tp"
+func.func @linear_experts(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %up: tensor<8x24x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]},
+    %up_a: tensor<8x4x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_a"]},
+    %up_b: tensor<8x24x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up_b"]},
+    %down: tensor<8x16x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]},
+    %down_a: tensor<8x4x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_a"]},
+    %down_b: tensor<8x16x4xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down_b"]}) -> tensor<8x4x16xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<8x4xi64>, tensor<8x4xi64>)
+  %rows = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %inner = plan.call "meshplan.grouped_linear"(%rows, %up, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x24x16xf32>, tensor<8x4xi64>) -> tensor<8x4x24xf32>
+  %out = plan.call "meshplan.grouped_linear"(%inner, %down, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x16x24xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  return %out : tensor<8x4x16xf32>
+}
+
+// -----
+
+// Experts that two routers choose.
+// CHECK-LABEL: func.func @two_routers
+// CHECK-SAME: %arg3: tensor<8x24x16xf32, #plan.sharding<[{"dp"}, {"tp"}, {}]>>
+// CHECK-SAME: %arg4: tensor<8x16x24xf32, #plan.sharding<[{"dp"}, {}, {"tp"}]>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+plan.style "mlp" expert [#plan.axis<"dp">] as "expert dp"
+plan.style "mlp" within [#plan.axis<"tp">] as "within tp"
+func.func @two_routers(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %j: tensor<4x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["j"]},
+    %up: tensor<8x24x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]},
+    %down: tensor<8x16x24xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.down"]}) -> (tensor<4x16xf32>, tensor<4x16xf32>) {
+  %table_a, %counts_a = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<8x4xi64>, tensor<8x4xi64>)
+  %rows_a = plan.call "meshplan.dispatch"(%x, %table_a) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %inner_a = plan.call "meshplan.grouped_linear"(%rows_a, %up, %counts_a) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x24x16xf32>, tensor<8x4xi64>) -> tensor<8x4x24xf32>
+  %silu_a = plan.call "aten.silu.default"(%inner_a) {self = #base.operand<0>} in "mlp" : (tensor<8x4x24xf32>) -> tensor<8x4x24xf32>
+  %made_a = plan.call "meshplan.grouped_linear"(%silu_a, %down, %counts_a) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x16x24xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %out_a = plan.call "meshplan.combine"(%made_a, %table_a) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 16]} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x4xi64>) -> tensor<4x16xf32>
+  %table_b, %counts_b = plan.call "meshplan.route"(%j) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x2xi64>) -> (tensor<8x4xi64>, tensor<8x4xi64>)
+  %rows_b = plan.call "meshplan.dispatch"(%x, %table_b) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x16xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %inner_b = plan.call "meshplan.grouped_linear"(%rows_b, %up, %counts_b) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x24x16xf32>, tensor<8x4xi64>) -> tensor<8x4x24xf32>
+  %silu_b = plan.call "aten.silu.default"(%inner_b) {self = #base.operand<0>} in "mlp" : (tensor<8x4x24xf32>) -> tensor<8x4x24xf32>
+  %made_b = plan.call "meshplan.grouped_linear"(%silu_b, %down, %counts_b) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x24xf32>, tensor<8x16x24xf32>, tensor<8x4xi64>) -> tensor<8x4x16xf32>
+  %out_b = plan.call "meshplan.combine"(%made_b, %table_b) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 16]} in "mlp"
+      : (tensor<8x4x16xf32>, tensor<8x4xi64>) -> tensor<4x16xf32>
+  return %out_a, %out_b : tensor<4x16xf32>, tensor<4x16xf32>
+}

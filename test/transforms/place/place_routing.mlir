@@ -12,6 +12,7 @@
 // CHECK: %[[KEPT:.*]] = plan.call "meshplan.drop_choices"(%[[CHOSEN]]#1) {experts = 8 : i64, indices = #base.operand<0>, most = 2 : i64} in "mlp.experts"
 // CHECK: plan.call "meshplan.route"(%[[KEPT]]) {{.*}} {plan.reserve = 1.250000e+00 : f64}
 plan.mesh [#base.mesh_axis<"dp" = 4>]
+plan.style "mlp.experts" expert [#plan.axis<"dp">] as "expert dp"
 plan.routing reserve 1.25 of "mlp.experts" as "reserve 1.25" loc("p.plan":1:1)
 plan.routing capacity 1.2 of "" as "capacity 1.2" loc("p.plan":2:1)
 plan.routing bias 0.001 of "mlp" as "balance bias 0.001" loc("p.plan":3:1)

@@ -20,6 +20,8 @@ func.func @forward(%i: tensor<4x6x2xi64>) {
 
 // -----
 
+plan.mesh [#base.mesh_axis<"dp" = 4>]
+plan.style "mlp" expert [#plan.axis<"dp">] as "expert dp"
 // expected-note @below {{'reserve 2' is here}}
 plan.routing reserve 2.0 of "" as "reserve 2"
 // expected-error @below {{'reserve 3' is about the experts of 'mlp', which another statement is about}}
@@ -55,4 +57,62 @@ func.func @forward(%b: tensor<8xf32> {plan.kind = #plan.kind<buffer>, plan.names
   %table, %counts = plan.call "meshplan.route"(%chosen#1) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
       : (tensor<4x6x2xi64>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
   return
+}
+
+// -----
+
+// Each rank has all experts, and their features are divided.
+plan.mesh [#base.mesh_axis<"dp" = 4>]
+plan.style "mlp" within [#plan.axis<"dp">] as "within dp"
+// expected-warning @below {{'reserve 2' has no effect: each rank has all experts of 'mlp', and so as many rows as its tokens choose}}
+// expected-note @below {{help: write 'mlp: expert AXIS', or remove the statement}}
+plan.routing reserve 2.0 of "" as "reserve 2"
+func.func @forward(
+    %x: tensor<4x6x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x6x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %w: tensor<8x10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["held.w"]}) -> tensor<8x4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x6x2xi64>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  return %1 : tensor<8x4x6x10xf32>
+}
+
+// -----
+
+// A style of the module that holds the weights, on a mesh of one rank.
+plan.mesh [#base.mesh_axis<"dp" = 1>]
+plan.style "held" expert [#plan.axis<"dp">] as "expert dp"
+plan.routing reserve 2.0 of "" as "reserve 2"
+func.func @forward(
+    %x: tensor<4x6x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x6x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %w: tensor<8x10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["held.w"]}) -> tensor<8x4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x6x2xi64>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  return %1 : tensor<8x4x6x10xf32>
+}
+
+// -----
+
+// A stated layout.
+plan.mesh [#base.mesh_axis<"dp" = 4>]
+plan.routing reserve 2.0 of "" as "reserve 2"
+func.func @forward(
+    %x: tensor<4x6x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %i: tensor<4x6x2xi64> {plan.kind = #plan.kind<input>, plan.names = ["i"]},
+    %w: tensor<8x10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["held.w"], plan.sharding = #plan.sharding<[{"dp"}, {}, {}]>}) -> tensor<8x4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x6x2xi64>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64} in "mlp"
+      : (tensor<4x6x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false} in "mlp"
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  return %1 : tensor<8x4x6x10xf32>
 }

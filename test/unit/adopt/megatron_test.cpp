@@ -203,17 +203,14 @@ TEST_F(Megatron, FlagsWithoutAnEffect) {
 }
 
 TEST_F(Megatron, WhatPlansDoNotHaveIsRefusedByName) {
-  EXPECT_FALSE(adopt("--pipeline-model-parallel-size 4 --context-parallel-size 2 --expert-model-parallel-size 8"));
+  EXPECT_FALSE(adopt("--pipeline-model-parallel-size 4 --context-parallel-size 2"));
   EXPECT_THAT(said(),
               ElementsAre("1:1: error: '--pipeline-model-parallel-size 4' asks for pipelining, for which there is "
                           "no statement yet",
                           otherRanks,
                           "1:34: error: '--context-parallel-size 2' asks for context parallelism, for which there "
                           "is no statement yet",
-                          otherRanks,
-                          "1:60: error: '--expert-model-parallel-size 8' asks for expert parallelism, which a "
-                          "plan states for modules",
-                          "help: leave it out, and state 'expert AXIS' for the modules that hold the experts"));
+                          otherRanks));
   EXPECT_FALSE(adopt("--fp8-format hybrid --rampup-batch-size 32 32 1000 --tensor-parallel-num-weight-shards 2"));
   EXPECT_THAT(said(),
               ElementsAre("1:1: error: '--fp8-format hybrid' asks for 8-bit numbers, which need a scale for each "
@@ -226,9 +223,81 @@ TEST_F(Megatron, WhatPlansDoNotHaveIsRefusedByName) {
                           "over tensor ranks, for which there is no statement yet",
                           "help: leave it out: '--use-megatron-fsdp' shards parameters over the data-parallel "
                           "ranks"));
-  EXPECT_TRUE(adopt("--pipeline-model-parallel-size 1 --context-parallel-size 1 --expert-model-parallel-size 1"));
-  EXPECT_TRUE(adopt("--tensor-model-parallel-size 2 --expert-tensor-parallel-size 2"));
-  EXPECT_FALSE(adopt("--tensor-model-parallel-size 2 --expert-tensor-parallel-size 1"));
+  EXPECT_TRUE(adopt("--pipeline-model-parallel-size 1 --context-parallel-size 1"));
+}
+
+TEST_F(Megatron, GroupsOfExpertsAreNamed) {
+  auto noteOf = [&](const std::string &flags) {
+    auto plan = adopt(flags);
+    EXPECT_THAT(said(), ElementsAre());
+    for (const std::string &note : plan ? plan->notes : std::vector<std::string>())
+      if (note.starts_with("Experts"))
+        return note;
+    return std::string();
+  };
+  EXPECT_EQ(noteOf("--expert-model-parallel-size 1"), "");
+  EXPECT_EQ(noteOf("--tensor-model-parallel-size 2 --expert-model-parallel-size 1 --expert-tensor-parallel-size 1"),
+            "");
+  EXPECT_EQ(
+      noteOf("--expert-model-parallel-size 8"),
+      "Experts are drafted over all axes: for '--expert-model-parallel-size 8' write 'fold (dp) as (edp = N, ep = "
+      "8)' and 'expert ep'.");
+  // What is inside experts is divided as other weights are, where nothing else is said.
+  EXPECT_EQ(
+      noteOf("--tensor-model-parallel-size 2 --expert-model-parallel-size 8"),
+      "Experts are drafted over all axes: for '--expert-model-parallel-size 8' write 'fold (dp) as (edp = N, ep = "
+      "8)' and 'expert ep'; 'within tp' divides what is inside them, as '--expert-tensor-parallel-size 2' does.");
+  EXPECT_EQ(noteOf("--tensor-model-parallel-size 4 --expert-tensor-parallel-size 4"),
+            "Experts are drafted over all axes: 'within tp' divides what is inside them, as "
+            "'--expert-tensor-parallel-size 4' does.");
+  EXPECT_FALSE(adopt("--expert-model-parallel-size few"));
+  EXPECT_THAT(said(), ElementsAre("1:30: error: 'few' of '--expert-model-parallel-size' is not a whole number of at "
+                                  "least 1"));
+}
+
+TEST_F(Megatron, StatementsAboutTokensOfExperts) {
+  auto plan = adopt("--moe-expert-capacity-factor 1.5 --moe-router-enable-expert-bias "
+                    "--moe-router-bias-update-rate 0.01 --overlap-moe-expert-parallel-comm");
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->training.capacity.text, "capacity 1.5");
+  EXPECT_EQ(plan->training.capacity.from, "--moe-expert-capacity-factor");
+  EXPECT_EQ(plan->training.balance.text, "balance bias 0.01");
+  EXPECT_EQ(plan->training.halves.text, "overlap { halves }");
+  EXPECT_THAT(said(),
+              ElementsAre("1:1: warning: 'capacity 1.5' counts the tokens of each sample and drops the last "
+                          "ones: Megatron-LM counts those of a rank, and drops those of the lowest probability"));
+  plan = adopt("--moe-expert-capacity-factor 2 --moe-token-drop-policy position --moe-router-enable-expert-bias");
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->training.balance.text, "balance bias 0.001");
+  EXPECT_THAT(said(), ElementsAre("1:1: warning: 'capacity 2' counts the tokens of each sample, and Megatron-LM those "
+                                  "of a rank"));
+  plan = adopt("--moe-expert-capacity-factor -1");
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->training.capacity.text, "");
+  EXPECT_FALSE(adopt("--moe-expert-capacity-factor 0"));
+  EXPECT_THAT(said(), ElementsAre("1:30: error: '--moe-expert-capacity-factor' is not above 0"));
+  adopt("--moe-token-drop-policy probs --moe-router-bias-update-rate 1e-3");
+  EXPECT_THAT(
+      said(),
+      ElementsAre("1:1: warning: '--moe-token-drop-policy' has no effect without '--moe-expert-capacity-factor'",
+                  "1:31: warning: '--moe-router-bias-update-rate' has no effect without "
+                  "'--moe-router-enable-expert-bias'"));
+}
+
+TEST_F(Megatron, FlagsOfMixturesAreListed) {
+  auto plan = adopt("--num-experts 8 --moe-router-topk 2 --moe-router-load-balancing-type aux_loss "
+                    "--moe-aux-loss-coeff 1e-2 --moe-z-loss-coeff 1e-3 --moe-grouped-gemm --moe-shared-expert-overlap "
+                    "--moe-token-dispatcher-type alltoall --moe-pad-expert-input-to-capacity --moe-per-layer-logging");
+  ASSERT_TRUE(plan);
+  EXPECT_THAT(said(), ElementsAre());
+  EXPECT_THAT(
+      plan->notes,
+      testing::IsSupersetOf(
+          {"Of the model, as it was exported: --num-experts, --moe-router-topk, "
+           "--moe-router-load-balancing-type, --moe-aux-loss-coeff, --moe-z-loss-coeff.",
+           "Always so here: --moe-grouped-gemm, --moe-shared-expert-overlap.",
+           "Without a counterpart, and left out: --moe-token-dispatcher-type, --moe-pad-expert-input-to-capacity.",
+           "Without effect on a plan: --moe-per-layer-logging."}));
 }
 
 TEST_F(Megatron, LayoutStringsAreChecked) {

@@ -258,8 +258,17 @@ bool EqualExpertsReader::readRows(const Family &family) {
   return readCalls(family);
 }
 
+/// True for a parameter, or a part or view of one.
+static bool isOfWeight(Value value) {
+  plan::CallOp call = callOf(value);
+  return call && call.getNumOperands() == 1 ? isOfWeight(call.getOperand(0)) : plan::isWeight(value);
+}
+
 /// The calls that make the family.
 bool EqualExpertsReader::readCalls(const Family &family) {
+  // What computes with weights is in a form that is not known, not what takes them.
+  if (llvm::all_of(family, isOfWeight))
+    return false;
   SmallVector<plan::CallOp> makers;
   for (Value value : family) {
     auto call = value.getDefiningOp<plan::CallOp>();

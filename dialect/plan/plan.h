@@ -128,9 +128,9 @@ DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, Mesh
 DimShardingAttr divideDim(int64_t extent, llvm::ArrayRef<AxisRefAttr> axes, MeshOp mesh, DimShardingAttr like);
 
 /// The sharding with `axis` removed from the dims of tokens, which are `count` dims from `first` on: an axis of one of
-/// them, or a digit of one. Nothing if no dim has it, or if shards are unequal and it is not the most minor one. Where a
-/// major axis has been removed, the sharding of what arrives says how many tokens a rank has, and not which: nothing asks
-/// for their positions.
+/// them, or a digit of one. Nothing if no dim has it, or if shards are unequal and it is not the most minor one. Where
+/// a major axis has been removed, the sharding of what arrives says how many tokens a rank has, and not which: nothing
+/// asks for their positions.
 std::optional<ShardingAttr> withoutTokenAxis(mlir::RankedTensorType type, ShardingAttr sharding, int64_t first,
                                              int64_t count, AxisRefAttr axis, MeshOp mesh);
 

@@ -42,14 +42,13 @@ struct AxisRemainder {
   bool operator==(const AxisRemainder &) const = default;
 };
 
-/// The remainder of `whole` without `digit`, or nothing if it is no digit of it. Example: of an axis of 8, {0, 1, 8}, the
-/// digit {0, 2, 2} leaves {0, 1, 2} and {0, 4, 2}.
+/// The remainder of `whole` without `digit`, or nothing if it is no digit of it. Example: of an axis of 8, {0, 1, 8},
+/// the digit {0, 2, 2} leaves {0, 1, 2} and {0, 4, 2}.
 inline std::optional<AxisRemainder> withoutDigit(const AxisRef &whole, const AxisRef &digit) {
   int64_t end = digit.pre * digit.size;
   if (whole.axis != digit.axis || digit.pre % whole.pre != 0 || whole.pre * whole.size % end != 0)
     return std::nullopt;
-  return AxisRemainder{{whole.axis, whole.pre, digit.pre / whole.pre},
-                       {whole.axis, end, whole.pre * whole.size / end}};
+  return AxisRemainder{{whole.axis, whole.pre, digit.pre / whole.pre}, {whole.axis, end, whole.pre * whole.size / end}};
 }
 
 /// Coordinate of `rank` on every axis of a mesh with these axis sizes. The last axis varies fastest.

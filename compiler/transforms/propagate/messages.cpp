@@ -441,7 +441,8 @@ void meshplan::reportGatheredTokens(CallOp route, Value indices, ArrayRef<AxisRe
     warning << "as many tokens on each of these ranks, but the tokens are "
             << layoutText(cast<RankedTensorType>(indices.getType()));
   warning.attachNote() << "help: change "
-                       << (count % ranks != 0 ? "the ranks of the experts" : "the batch, or write these axes last in its layout");
+                       << (count % ranks != 0 ? "the ranks of the experts"
+                                              : "the batch, or write these axes last in its layout");
 }
 
 void meshplan::reportOtherDivision(ConstrainOp constrain, Value value, ShardingAttr to, MeshOp mesh,

@@ -43,8 +43,8 @@ bool reportMissingParts(plan::CallOp call, unsigned index, plan::ShardingAttr ne
 void reportUnstatedReshard(plan::CallOp call, unsigned index, plan::ShardingAttr needed, plan::MeshOp mesh,
                            const DividingStatement &statement, const StatedLayouts &statements, bool isError);
 
-/// Reports a route whose tokens are gathered over axes that divide its experts, too, although rows could be exchanged if
-/// tokens or experts were divided evenly.
+/// Reports a route whose tokens are gathered over axes that divide its experts, too, although rows could be exchanged
+/// if tokens or experts were divided evenly.
 void reportGatheredTokens(plan::CallOp route, mlir::Value indices, llvm::ArrayRef<plan::AxisRefAttr> gathered,
                           llvm::ArrayRef<plan::AxisRefAttr> experts, const Cause &cause, plan::MeshOp mesh);
 

@@ -52,11 +52,13 @@ func.func @digits(
 // -----
 
 // Six experts over two ranks of tp and then two of dp: a rank of tp has three, of which two ranks cannot have equally
-// many. Samples are gathered instead.
+// many. So ranks of tp first take a part of their tokens each, and rows are exchanged over both.
 // CHECK-LABEL: func.func @uneven
-// CHECK: %[[I:.*]] = plan.reshard %arg1 because "expert (tp, dp)"{{.*}} -> tensor<8x2xi64, #plan.sharding<[{}, {}]>>
-// CHECK-NEXT: plan.call "meshplan.route"(%[[I]]){{.*}} -> (tensor<6x8xi64, #plan.sharding<[{"tp", "dp"}, {}]>>
-// CHECK: plan.call "meshplan.combine"{{.*}} -> tensor<8x10xf32, #plan.sharding<[{}, {}], partial = sum {"dp", "tp"}>>
+// CHECK: %[[I:.*]] = plan.reshard %arg1 because "expert (tp, dp)"{{.*}} -> tensor<8x2xi64, #plan.sharding<[{"dp", "tp"}, {}]>>
+// CHECK-NEXT: plan.call "meshplan.route"(%[[I]])
+// CHECK: plan.reshard {{.*}} : tensor<6x8x16xf32, #plan.sharding<[{}, {"dp", "tp"}, {}]>> -> tensor<6x8x16xf32, #plan.sharding<[{"tp", "dp"}, {}, {}]>>
+// CHECK: plan.call "meshplan.combine"{{.*}} -> tensor<8x10xf32, #plan.sharding<[{"dp", "tp"}, {}]>>
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x10xf32, #plan.sharding<[{"dp"}, {}]>>
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 func.func @uneven(
     %x: tensor<8x16xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = #plan.kind<input>},
@@ -71,4 +73,27 @@ func.func @uneven(
   %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [8, 10]}
       : (tensor<6x8x10xf32>, tensor<6x8xi64>) -> tensor<8x10xf32>
   return %2 : tensor<8x10xf32>
+}
+
+// -----
+
+// Two tokens are too few for that: they are gathered, and each rank computes both.
+// CHECK-LABEL: func.func @few_tokens
+// CHECK: %[[I:.*]] = plan.reshard %arg1 because "expert (tp, dp)"{{.*}} -> tensor<2x2xi64, #plan.sharding<[{}, {}]>>
+// CHECK-NEXT: plan.call "meshplan.route"(%[[I]]){{.*}} -> (tensor<6x2xi64, #plan.sharding<[{"tp", "dp"}, {}]>>
+// CHECK: plan.call "meshplan.combine"{{.*}} -> tensor<2x10xf32, #plan.sharding<[{}, {}], partial = sum {"dp", "tp"}>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @few_tokens(
+    %x: tensor<2x16xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<2x2xi64, #plan.sharding<[{"dp"}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<6x10x16xf32, #plan.sharding<[{"tp", "dp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "expert (tp, dp)"}) -> tensor<2x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 6 : i64}
+      : (tensor<2x2xi64, #plan.sharding<[{"dp"}, {}]>>) -> (tensor<6x2xi64>, tensor<6x2xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<2x16xf32, #plan.sharding<[{"dp"}, {}]>>, tensor<6x2xi64>) -> tensor<6x2x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<6x2x16xf32>, tensor<6x10x16xf32, #plan.sharding<[{"tp", "dp"}, {}, {}]>>, tensor<6x2xi64>) -> tensor<6x2x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [2, 10]}
+      : (tensor<6x2x10xf32>, tensor<6x2xi64>) -> tensor<2x10xf32>
+  return %2 : tensor<2x10xf32>
 }

@@ -290,6 +290,55 @@ func.func @features_of_experts(
 
 // -----
 
+// The axis of the experts is not the last one of the samples: what arrives at a rank are tokens of both its pods.
+// CHECK-LABEL: func.func @major
+// CHECK: "meshplan.route"(%arg1){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{}, {"pod", "dp"}, {}]>>
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6xi64, #plan.sharding<[{"pod"}, {"dp"}, {}]>>
+// CHECK-NEXT: "meshplan.dispatch"
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{"pod"}, {"dp"}, {}, {}]>>
+// CHECK-NEXT: "meshplan.grouped_linear"
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6x10xf32, #plan.sharding<[{}, {"pod", "dp"}, {}, {}]>>
+// CHECK-NEXT: "meshplan.combine"{{.*}} -> tensor<4x6x10xf32, #plan.sharding<[{"pod", "dp"}, {}, {}]>>
+plan.mesh [#base.mesh_axis<"pod" = 2>, #base.mesh_axis<"dp" = 2>]
+func.func @major(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{"pod", "dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{"pod", "dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"pod"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "expert pod"}) -> tensor<4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x6x2xi64, #plan.sharding<[{"pod", "dp"}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{"pod", "dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"pod"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
+      : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
+  return %2 : tensor<4x6x10xf32>
+}
+
+// -----
+
+// So with a digit: the other one divides what arrives.
+// CHECK-LABEL: func.func @major_digit
+// CHECK: "meshplan.dispatch"
+// CHECK-NEXT: plan.reshard {{.*}} -> tensor<8x4x6x16xf32, #plan.sharding<[{"dp":(1)2}, {"dp":(2)2}, {}, {}]>>
+plan.mesh [#base.mesh_axis<"dp" = 4>]
+func.func @major_digit(
+    %x: tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"dp":(1)2}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "expert pod"}) -> tensor<4x6x10xf32> {
+  %table, %counts = plan.call "meshplan.route"(%i) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64} in "mlp"
+      : (tensor<4x6x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> (tensor<8x4x6xi64>, tensor<8x4x6xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<4x6x16xf32, #plan.sharding<[{"dp"}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x4x6x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"dp":(1)2}, {}, {}]>>, tensor<8x4x6xi64>) -> tensor<8x4x6x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [4, 6, 10]}
+      : (tensor<8x4x6x10xf32>, tensor<8x4x6xi64>) -> tensor<4x6x10xf32>
+  return %2 : tensor<4x6x10xf32>
+}
+
+// -----
+
 // Each microbatch exchanges its own rows: time stays where it is.
 // CHECK-LABEL: func.func @time
 // CHECK: "meshplan.route"(%arg1){{.*}} -> (tensor<8x4x6xi64, #plan.sharding<[{}, {"dp", "microbatch"}, {}]>>, tensor<8x4x6xi64, #plan.sharding<[{}, {"dp", "microbatch"}, {}]>>)

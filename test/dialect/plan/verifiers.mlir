@@ -1727,8 +1727,18 @@ func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {"dp"}, {}], routed = #ba
 // R11: rows come back to other ranks
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
-  // expected-error @below {{'plan.exchange' op needs tokens that are divided over its axes, but the rows are 'tensor<8x4x6xf32}}
+  // expected-error @below {{'plan.exchange' op needs an input of layout #plan.sharding<[{"dp"}, {"tp"}, {}]}}
   %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{}, {"dp", "tp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
+  return
+}
+
+// -----
+
+// R11: unequal shards of tokens, of which dp is not the last axis
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @f(%x: tensor<8x5x6xf32, #plan.sharding<[{"dp"}, {"tp"}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
+  // expected-error @below {{'plan.exchange' op needs tokens that are divided over its axes, evenly over all but the last one, but the rows are 'tensor<8x5x6xf32}}
+  %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x5x6xf32, #plan.sharding<[{"dp"}, {"tp"}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>> -> tensor<8x5x6xf32, #plan.sharding<[{}, {"dp", "tp"}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
   return
 }
 

@@ -120,7 +120,7 @@ LAYOUTS = {
     "fold, copies": Layout("dp=2,tp=2", beside("ep", norms=False), fold="fold (dp, tp) as (ep = 4)"),
     "within etp": Layout("dp=2,tp=2", within),
     "ep x zero3": Layout("dp=4", expert("ep", SHARDED), fold="fold (dp) as (edp = 2, ep = 2)"),
-    "major digit": Layout("dp=4", expert("ep"), fold="fold (dp) as (ep = 2, edp = 2)"),
+    "major digit": Layout("dp=6", expert("ep"), fold="fold (dp) as (ep = 2, edp = 3)"),
     "sequence": Layout("dp=2,tp=2", beside("(dp, tp)", norms=True)),
     "microbatches": Layout("dp=2", expert("dp", "microbatches 3")),
     "recompute": Layout("dp=2", expert("dp", "recompute LAYERS")),

@@ -210,7 +210,9 @@ LogicalResult ExchangeOp::verify() {
   // Without a mesh the sizes of axes are unknown; verifyTypes has required one for tensors that are divided.
   std::optional<ShardingAttr> made = mesh ? arrivalsOf(rows, change->axes, mesh) : std::nullopt;
   if (!made)
-    return emitOpError() << "needs tokens that are divided over its axes, evenly over all but the last one, but the rows are " << rows;
+    return emitOpError()
+           << "needs tokens that are divided over its axes, evenly over all but the last one, but the rows are "
+           << rows;
   return goes ? expect(*this, *made, change->to) : expectInput(*this, *made, change->from);
 }
 

@@ -42,8 +42,8 @@ struct AxisRemainder {
   bool operator==(const AxisRemainder &) const = default;
 };
 
-/// The remainder of `whole` without `digit`, or nothing if `whole` does not have it. Example: of an axis of 8, {0, 1, 8},
-/// the digit {0, 2, 2} leaves {0, 1, 2} and {0, 4, 2}.
+/// The remainder of `whole` without `digit`, or nothing if `whole` does not have it. Example: of an axis of 8, {0, 1,
+/// 8}, the digit {0, 2, 2} leaves {0, 1, 2} and {0, 4, 2}.
 inline std::optional<AxisRemainder> withoutDigit(const AxisRef &whole, const AxisRef &digit) {
   int64_t end = digit.pre * digit.size;
   if (whole.axis != digit.axis || digit.pre % whole.pre != 0 || whole.pre * whole.size % end != 0)

@@ -1627,7 +1627,7 @@ func.func @f(%x: tensor<8x4xi64, #plan.sharding<[{}, {"dp"}], routed = #base.rou
 // R11: tokens that are whole
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
-  // expected-error @below {{'plan.exchange' op needs tokens that are divided over its axes, but the rows are 'tensor<8x4x6xf32}}
+  // expected-error @below {{'plan.exchange' op needs tokens that are divided over its axes, evenly over all but the last one, but the rows are 'tensor<8x4x6xf32}}
   %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
   return
 }
@@ -1637,7 +1637,7 @@ func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {}, {}], routed = #base.r
 // R11: an axis of features
 plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
 func.func @f(%x: tensor<8x4x6xf32, #plan.sharding<[{}, {}, {"dp"}], routed = #base.routed<rows, dims = 2, slots = 2>>>, %counts: tensor<2x8xi64, #plan.sharding<[{}, {}]>>) {
-  // expected-error @below {{'plan.exchange' op needs tokens that are divided over its axes, but the rows are 'tensor<8x4x6xf32}}
+  // expected-error @below {{'plan.exchange' op needs tokens that are divided over its axes, evenly over all but the last one, but the rows are 'tensor<8x4x6xf32}}
   %0 = plan.exchange %x by %counts [#plan.axis<"dp">] : tensor<8x4x6xf32, #plan.sharding<[{}, {}, {"dp"}], routed = #base.routed<rows, dims = 2, slots = 2>>> -> tensor<8x4x6xf32, #plan.sharding<[{"dp"}, {}, {}], routed = #base.routed<arrivals, dims = 2, slots = 2>>>, tensor<2x8xi64, #plan.sharding<[{}, {}]>>
   return
 }

@@ -229,12 +229,18 @@ void EntryBinder::dropWithoutParameters(const EntryStatement &entry, const Entry
   for (size_t module : context.modules.match(subtreePattern(literalPattern(path))))
     if (context.touches[module] && below.size() < 12)
       below.push_back(context.model.modules[module].path);
+  bool isOfExperts = style->kind == StyleKind::Expert || style->kind == StyleKind::Within;
+  std::string help = isOfExperts ? listHelp(context, path, styleName(style->kind)) : std::string();
+  if (isOfExperts && help.empty() && !below.empty()) {
+    // Which module has experts is known once the program is: its placement says so.
+    match.modules.push_back(container);
+    return;
+  }
   Diagnostic &error =
       context.diagnostics.error(entry.pathRange, moduleText(match.path) + " has no parameters of its own, and '" +
                                                      styleName(style->kind).str() + "' splits parameters");
-  if (style->kind == StyleKind::Expert || style->kind == StyleKind::Within)
-    if (std::string help = listHelp(context, path, styleName(style->kind)); !help.empty())
-      error.help(std::move(help));
+  if (!help.empty())
+    error.help(std::move(help));
   error.help(below.empty() ? "activations follow their producer: remove the entry"
                            : "modules with parameters: " + quotedList(below, ","));
 }

@@ -13,6 +13,7 @@
 #include "compiler/support/nearest.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/programs.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace meshplan;
@@ -31,7 +32,8 @@ public:
 
 private:
   ArrayAttr namesOf(unsigned argument) { return argAttr<attr::Names>(function, argument); }
-  std::optional<BlockArgument> findArgument();
+  std::optional<BlockArgument> findArgument(StringRef name);
+  std::optional<BlockArgument> findStacked();
   std::optional<OpOperand *> findOutput();
   void reportUnknown();
 
@@ -75,12 +77,30 @@ std::optional<ExplainTarget> meshplan::parseTarget(StringRef text) {
   return isRight ? std::optional(target) : std::nullopt;
 }
 
-std::optional<BlockArgument> Explainer::findArgument() {
+std::optional<BlockArgument> Explainer::findArgument(StringRef path) {
   for (BlockArgument argument : function.getArguments())
     if (ArrayAttr names = namesOf(argument.getArgNumber()))
       for (auto name : names.getAsRange<StringAttr>())
-        if (name.getValue() == target.path)
+        if (name.getValue() == path)
           return argument;
+  return std::nullopt;
+}
+
+/// The parameter `experts.w` of all members of a list, of which the target is that of one, `experts.2.w`.
+std::optional<BlockArgument> Explainer::findStacked() {
+  SmallVector<StringRef> parts;
+  StringRef(target.path).split(parts, '.');
+  for (size_t position = 1; position + 1 < parts.size(); ++position) {
+    int64_t number = 0;
+    if (parts[position].getAsInteger(10, number))
+      continue;
+    SmallVector<StringRef> others(parts);
+    others.erase(others.begin() + position);
+    std::optional<BlockArgument> stacked = findArgument(llvm::join(others, "."));
+    auto type = stacked ? dyn_cast<RankedTensorType>(stacked->getType()) : RankedTensorType();
+    if (type && isWeight(*stacked) && type.getRank() > 0 && number >= 0 && number < type.getDimSize(0))
+      return stacked;
+  }
   return std::nullopt;
 }
 
@@ -116,14 +136,18 @@ std::optional<Explanation> Explainer::run() {
         .help(suggest(target.path, modulePaths, "modules"));
     return std::nullopt;
   }
-  if (std::optional<BlockArgument> argument = findArgument())
+  if (std::optional<BlockArgument> argument = findArgument(target.path)) {
     explainArgument(*argument);
-  else if (isModule)
+  } else if (isModule) {
     explainModule();
-  else if (std::optional<OpOperand *> output = findOutput())
+  } else if (std::optional<OpOperand *> output = findOutput()) {
     explainOutput(**output);
-  else
+  } else if (std::optional<BlockArgument> stacked = findStacked()) {
+    result.path = parameterName(*stacked).str();
+    explainArgument(*stacked);
+  } else {
     return reportUnknown(), std::nullopt;
+  }
   return std::move(result);
 }
 
@@ -185,6 +209,12 @@ void Explainer::explainModule() {
     for (Value operand : call.getOperands())
       if (Value origin = originOf(operand); isWeight(origin))
         parameters.insert(origin);
+  // Other modules may read what this one holds.
+  for (BlockArgument argument : function.getArguments())
+    if (ArrayAttr names = namesOf(argument.getArgNumber()); names && isWeight(argument))
+      for (auto name : names.getAsRange<StringAttr>())
+        if (!target.path.empty() && name.getValue().rsplit('.').first == target.path)
+          parameters.insert(argument);
   for (Value value : parameters) {
     addParameter(cast<BlockArgument>(value));
     moves.addCausedBy(cast<BlockArgument>(value), set);

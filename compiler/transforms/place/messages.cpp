@@ -140,7 +140,7 @@ static std::string homeOfExperts(StyleOp style, func::FuncOp function) {
 /// Reports a style of experts at a module that has none. The help is where it belongs, or else what to write.
 static LogicalResult reportNoRouting(StyleOp style, func::FuncOp function, StringRef fault, StringRef withoutMixture,
                                      StringRef here) {
-  InFlightDiagnostic diagnostic = style.emitError() << "'" << style.getModule() << "' " << fault;
+  InFlightDiagnostic diagnostic = style.emitError() << moduleText(style.getModule()) << " " << fault;
   std::string home = homeOfExperts(style, function);
   if (home.empty() && pathOfExperts(function).empty())
     home = ("no routing to experts was recognized in this model; use " + withoutMixture).str();
@@ -148,12 +148,83 @@ static LogicalResult reportNoRouting(StyleOp style, func::FuncOp function, Strin
   return diagnostic;
 }
 
+/// The weights in a module that have a matrix for each of as many experts.
+static SmallVector<BlockArgument> stacksIn(func::FuncOp function, StringRef module) {
+  SmallVector<BlockArgument> stacks;
+  int64_t experts = 0;
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!isWeight(argument) || !type || type.getRank() < 3 || type.getDimSize(0) < 2 ||
+        (experts != 0 && type.getDimSize(0) != experts))
+      continue;
+    StringRef name = parameterName(argument), holder = name.contains('.') ? name.rsplit('.').first : "";
+    if (holder != module && (module.empty() || !isInside(holder, module)))
+      continue;
+    experts = type.getDimSize(0);
+    stacks.push_back(argument);
+  }
+  return stacks;
+}
+
+namespace {
+
+/// Who chooses whom where there are n experts.
+enum class Choice { none, ofExperts, ofTokens };
+
+} // namespace
+
+static Choice choiceAmong(func::FuncOp function, int64_t experts) {
+  Choice found = Choice::none;
+  for (auto call : function.getOps<CallOp>()) {
+    bool chooses = llvm::is_contained({"aten.topk.default", "aten.sort.default", "aten.sort.stable", "aten.max.dim",
+                                       "aten.argmax.default", "aten.argsort.default", "aten.argsort.stable"},
+                                      call.getTarget());
+    auto scores = chooses ? dyn_cast<RankedTensorType>(call.getOperand(0).getType()) : RankedTensorType();
+    if (!scores || !isa<FloatType>(scores.getElementType()) || scores.getRank() < 1)
+      continue;
+    CallView view = CallView::of(call);
+    int64_t dim = view.getInt("dim", -1), chosen = dim < 0 ? dim + scores.getRank() : dim;
+    if (chosen >= 0 && chosen < scores.getRank() && scores.getDimSize(chosen) == experts)
+      return Choice::ofExperts;
+    if (llvm::is_contained(scores.getShape().take_back(2), experts))
+      found = Choice::ofTokens;
+  }
+  return found;
+}
+
+/// What to write at weights of experts whose rows no choice of tokens gives; empty if the module has none.
+static std::string helpWithStacks(StyleOp style, func::FuncOp function) {
+  StringRef module = style.getModule();
+  SmallVector<BlockArgument> stacks = stacksIn(function, module);
+  if (stacks.empty())
+    return {};
+  Choice choice = choiceAmong(function, cast<RankedTensorType>(stacks.front().getType()).getDimSize(0));
+  std::string why = choice == Choice::ofExperts  ? "its mixture is computed as the model writes it, as a warning says: "
+                    : choice == Choice::ofTokens ? "each expert chooses tokens, not each token experts: "
+                                                 : "every token goes to all of its experts: ";
+  std::string axes = axisWords(toAxes(style.getAxes())), layouts;
+  for (BlockArgument stack : stacks) {
+    StringRef name = parameterName(stack);
+    // The modules of a list, whose parameters are stacked for this statement alone.
+    if (name.contains('.') && name.rsplit('.').first != module)
+      return why + "divide the features in each of its modules by 'colwise' and 'rowwise', as by '" +
+             withoutIndices(module) + ".*" + name.rsplit('.').first.drop_front(module.size()).str() + ": colwise " +
+             axes + "'";
+    layouts += (layouts.empty() ? "" : "; ") + leafName(stack).str() + ": split 0 over " + axes;
+  }
+  return why + "divide the weights by the dim that numbers experts, as by 'parameter { " + layouts + " }'";
+}
+
 LogicalResult meshplan::reportNoExperts(StyleOp style, func::FuncOp function) {
   constexpr StringLiteral whole = "'replicate', or 'parameter { WEIGHT: split DIM over AXIS }' for the weights";
-  return reportNoRouting(style, function,
-                         "routes nothing: no weight of it has a matrix for each expert that computes the tokens which "
-                         "chose the expert",
-                         whole, ("use " + whole).str());
+  constexpr StringLiteral fault = "routes nothing: no weight of it has a matrix for each expert that computes the "
+                                  "tokens which chose the expert";
+  if (std::string help = helpWithStacks(style, function); !help.empty()) {
+    InFlightDiagnostic diagnostic = style.emitError() << moduleText(style.getModule()) << " " << fault;
+    diagnostic.attachNote(style.getLoc()) << "help: " << help;
+    return diagnostic;
+  }
+  return reportNoRouting(style, function, fault, whole, ("use " + whole).str());
 }
 
 LogicalResult meshplan::reportNoFeaturesInside(StyleOp style, func::FuncOp function) {

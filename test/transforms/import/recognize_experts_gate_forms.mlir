@@ -408,3 +408,23 @@ func.func @views_of_gates(
       : (tensor<3x2x4xf32>, tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
   return %out : tensor<3x2x4xf32>
 }
+
+// -----
+
+// One-hot vectors times the values of their slots as an einsum, with views between that merge the dims of tokens.
+// CHECK-LABEL: func.func @product_with_one_hot
+// CHECK: plan.call "meshplan.route"
+// CHECK: plan.call "meshplan.dispatch_gates"
+// CHECK: plan.call "meshplan.combine"
+// CHECK-NOT: aten.einsum
+func.func @product_with_one_hot(%x: tensor<6x8xf32>, %scores: tensor<2x3x4xf32>, %up: tensor<4x8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.up"]}) -> tensor<6x8xf32> {
+  %g, %i = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp" : (tensor<2x3x4xf32>) -> (tensor<2x3x2xf32>, tensor<2x3x2xi64>)
+  %hot = plan.call "aten.one_hot.default"(%i) {self = #base.operand<0>, num_classes = 4 : i64} in "mlp" : (tensor<2x3x2xi64>) -> tensor<2x3x2x4xi64>
+  %real = plan.call "aten.to.dtype"(%hot) {self = #base.operand<0>, dtype = f32} in "mlp" : (tensor<2x3x2x4xi64>) -> tensor<2x3x2x4xf32>
+  %flat = plan.call "aten.reshape.default"(%real) {self = #base.operand<0>, shape = [6, 2, 4]} in "mlp" : (tensor<2x3x2x4xf32>) -> tensor<6x2x4xf32>
+  %values = plan.call "aten.reshape.default"(%g) {self = #base.operand<0>, shape = [6, 2]} in "mlp" : (tensor<2x3x2xf32>) -> tensor<6x2xf32>
+  %all = plan.call "aten.einsum.default"(%flat, %values) {equation = "tke,tk->te", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x2x4xf32>, tensor<6x2xf32>) -> tensor<6x4xf32>
+  %y = plan.call "aten.einsum.default"(%x, %up) {equation = "td,efd->tef", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x8xf32>, tensor<4x8x8xf32>) -> tensor<6x4x8xf32>
+  %out = plan.call "aten.einsum.default"(%y, %all) {equation = "ted,te->td", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4x8xf32>, tensor<6x4xf32>) -> tensor<6x8xf32>
+  return %out : tensor<6x8xf32>
+}

@@ -323,3 +323,33 @@ func.func @one_slot(%x: tensor<2x4x8xf32>, %scores: tensor<2x4x3xf32>) -> tensor
   %8 = plan.call "aten.index_put.default"(%z, %2#0, %2#1, %7) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>], values = #base.operand<3>, accumulate = true} : (tensor<2x4x8xf32>, !numbers, !numbers, !rows) -> tensor<2x4x8xf32>
   return %8 : tensor<2x4x8xf32>
 }
+
+// -----
+
+!rows = tensor<1099511627776x8xf32>
+!column = tensor<1099511627776x1xf32>
+!numbers = tensor<1099511627776xi64>
+!places = tensor<1099511627776x1xi64>
+!wide = tensor<1099511627776x8xi64>
+
+// Numbers of tokens for each element, as `gather` and `scatter_add` read them.
+// CHECK-LABEL: func.func @by_elements
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<6x8xf32>
+// CHECK: %[[ROWS:.*]] = plan.call "aten.linear.default"(%[[X]], %{{.*}}) {{.*}} (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
+// CHECK: %[[WEIGHTED:.*]] = plan.call "aten.mul.Tensor"(%[[ROWS]], %{{.*}})
+// CHECK: %[[SUM:.*]] = plan.call "aten.add.Tensor"(%{{.*}}, %[[WEIGHTED]])
+// CHECK: return %[[SUM]]
+func.func @by_elements(%x: tensor<6x8xf32>, %gates: tensor<6x2xf32>, %ids: tensor<6x2xi64>, %w: tensor<8x8xf32>) -> tensor<6x8xf32> {
+  %zeros = plan.call "aten.zeros.default"() {size = [6, 8], dtype = f32} : () -> tensor<6x8xf32>
+  %mask = plan.call "aten.eq.Scalar"(%ids) {self = #base.operand<0>, other = 1 : i64} : (tensor<6x2xi64>) -> tensor<6x2xi1>
+  %at:2 = plan.call "aten.where.default"(%mask) {condition = #base.operand<0>} : (tensor<6x2xi1>) -> (!numbers, !numbers)
+  %column = plan.call "aten.unsqueeze.default"(%at#0) {self = #base.operand<0>, dim = 1 : i64} : (!numbers) -> !places
+  %wide = plan.call "aten.expand.default"(%column) {self = #base.operand<0>, size = [-1, 8]} : (!places) -> !wide
+  %rows = plan.call "aten.gather.default"(%x, %wide) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>} : (tensor<6x8xf32>, !wide) -> !rows
+  %made = plan.call "aten.linear.default"(%rows, %w) {input = #base.operand<0>, weight = #base.operand<1>} : (!rows, tensor<8x8xf32>) -> !rows
+  %gate = plan.call "aten.index.Tensor"(%gates, %at#0, %at#1) {self = #base.operand<0>, indices = [#base.operand<1>, #base.operand<2>]} : (tensor<6x2xf32>, !numbers, !numbers) -> tensor<1099511627776xf32>
+  %gate1 = plan.call "aten.unsqueeze.default"(%gate) {self = #base.operand<0>, dim = 1 : i64} : (tensor<1099511627776xf32>) -> !column
+  %weighted = plan.call "aten.mul.Tensor"(%made, %gate1) {self = #base.operand<0>, other = #base.operand<1>} : (!rows, !column) -> !rows
+  %out = plan.call "aten.scatter_add.default"(%zeros, %wide, %weighted) {self = #base.operand<0>, dim = 0 : i64, index = #base.operand<1>, src = #base.operand<2>} : (tensor<6x8xf32>, !wide, !rows) -> tensor<6x8xf32>
+  return %out : tensor<6x8xf32>
+}

@@ -506,3 +506,52 @@ func.func @two_routers(
       : (tensor<8x4x16xf32>, tensor<8x4xi64>) -> tensor<4x16xf32>
   return %out_a, %out_b : tensor<4x16xf32>, tensor<4x16xf32>
 }
+
+// -----
+
+// Every token goes to all experts.
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+// expected-error @below {{the root module routes nothing: no weight of it has a matrix for each expert that computes the tokens which chose the expert}}
+// expected-note @below {{help: every token goes to all of its experts: divide the weights by the dim that numbers experts, as by 'parameter { w: split 0 over tp; v: split 0 over tp }'}}
+plan.style "" expert [#plan.axis<"tp">] as "expert tp"
+func.func @merged(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %g: tensor<4x3xf32> {plan.kind = #plan.kind<input>, plan.names = ["g"]},
+    %w: tensor<3x10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["w"]},
+    %v: tensor<3x16x10xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["v"]}) -> tensor<4x16xf32> {
+  %0 = plan.call "aten.einsum.default"(%x, %w) {equation = "ti,eoi->eto", tensors = [#base.operand<0>, #base.operand<1>]} : (tensor<4x16xf32>, tensor<3x10x16xf32>) -> tensor<3x4x10xf32>
+  %1 = plan.call "aten.einsum.default"(%0, %v) {equation = "eto,eio->eti", tensors = [#base.operand<0>, #base.operand<1>]} : (tensor<3x4x10xf32>, tensor<3x16x10xf32>) -> tensor<3x4x16xf32>
+  %2 = plan.call "aten.einsum.default"(%1, %g) {equation = "eti,te->ti", tensors = [#base.operand<0>, #base.operand<1>]} : (tensor<3x4x16xf32>, tensor<4x3xf32>) -> tensor<4x16xf32>
+  return %2 : tensor<4x16xf32>
+}
+
+// -----
+
+// Each expert chooses 2 of the tokens.
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+// expected-error @below {{'mlp' routes nothing}}
+// expected-note @below {{help: each expert chooses tokens, not each token experts: divide the weights by the dim that numbers experts, as by 'parameter { w: split 0 over tp }'}}
+plan.style "mlp" expert [#plan.axis<"tp">] as "expert tp"
+func.func @chosen_tokens(
+    %x: tensor<4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %g: tensor<3x4xf32> {plan.kind = #plan.kind<input>, plan.names = ["g"]},
+    %w: tensor<3x10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.w"]}) -> tensor<3x2x10xf32> {
+  %values, %i = plan.call "aten.topk.default"(%g) {self = #base.operand<0>, k = 2 : i64} in "mlp" : (tensor<3x4xf32>) -> (tensor<3x2xf32>, tensor<3x2xi64>)
+  %0 = plan.call "aten.index.Tensor"(%x, %i) {self = #base.operand<0>, indices = [#base.operand<1>]} in "mlp" : (tensor<4x16xf32>, tensor<3x2xi64>) -> tensor<3x2x16xf32>
+  %1 = plan.call "aten.einsum.default"(%0, %w) {equation = "eti,eoi->eto", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<3x2x16xf32>, tensor<3x10x16xf32>) -> tensor<3x2x10xf32>
+  return %1 : tensor<3x2x10xf32>
+}
+
+// -----
+
+// The modules of a list that all tokens go through.
+plan.mesh [#base.mesh_axis<"tp" = 2>]
+// expected-error @below {{'l.0.e' routes nothing}}
+// expected-note @below {{help: every token goes to all of its experts: divide the features in each of its modules by 'colwise' and 'rowwise', as by 'l.*.e.*.up: colwise tp'}}
+plan.style "l.0.e" expert [#plan.axis<"tp">] as "expert tp"
+func.func @listed(
+    %x: tensor<3x4x16xf32> {plan.kind = #plan.kind<input>, plan.names = ["x"]},
+    %w: tensor<3x10x16xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["l.0.e.up.weight"]}) -> tensor<3x4x10xf32> {
+  %0 = plan.call "aten.einsum.default"(%x, %w) {equation = "eti,eoi->eto", tensors = [#base.operand<0>, #base.operand<1>]} in "l.0.e.0.up" : (tensor<3x4x16xf32>, tensor<3x10x16xf32>) -> tensor<3x4x10xf32>
+  return %0 : tensor<3x4x10xf32>
+}

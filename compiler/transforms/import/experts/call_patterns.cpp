@@ -122,6 +122,28 @@ Value meshplan::stackOf(ExprBuilder &builder, ArrayRef<Value> parts, int64_t dim
   return stack;
 }
 
+std::optional<MovedRead> meshplan::readThroughParts(ExprBuilder &builder, MovedRead read) {
+  plan::CallOp call = callOf(read.operand);
+  if (!call)
+    return std::nullopt;
+  if (call.getTarget() == "aten.numpy_T.default") {
+    std::reverse(read.indices.begin(), read.indices.end());
+    return MovedRead{call.getOperand(0), read.indices};
+  }
+  for (int64_t dim = 0, rank = call.getNumOperands() == 1 ? rankOf(call.getOperand(0)) : 0; dim < rank; ++dim) {
+    std::optional<Pick> pick = pickOf(builder, read.operand, dim);
+    if (!pick || pick->tensor != call.getOperand(0))
+      continue;
+    Expr index = builder.integer(pick->index);
+    if (rankOf(read.operand) == rank)
+      read.indices[dim] = index;
+    else
+      read.indices.insert(read.indices.begin() + dim, index);
+    return MovedRead{pick->tensor, read.indices};
+  }
+  return readThroughMovement(builder, read.operand, read.indices);
+}
+
 //===----------------------------------------------------------------------===//
 // Operators on rows
 //===----------------------------------------------------------------------===//

@@ -58,6 +58,10 @@ std::optional<Pick> pickOf(indexing::ExprBuilder &builder, mlir::Value value, in
 /// The tensor of which these are the parts at indices 0, 1, .. of `dim`, without the dim; null if they are not.
 mlir::Value stackOf(indexing::ExprBuilder &builder, llvm::ArrayRef<mlir::Value> parts, int64_t dim);
 
+/// The same read of the operand of a call that only moves elements, or takes the parts of a dim one by one; nullopt for
+/// another call, or none.
+std::optional<MovedRead> readThroughParts(indexing::ExprBuilder &builder, MovedRead read);
+
 /// True for a slice or a split, which takes parts of one dim.
 bool takesParts(llvm::StringRef target);
 

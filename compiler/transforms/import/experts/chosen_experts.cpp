@@ -4,6 +4,7 @@
 // from the operator that makes the numbers:
 //
 //   topk, sort, argsort   positions in a row are all different
+//   remainder             a number for each token alone, of one slot
 //   cat of maxima         each part is the position of a maximum of scores in which the positions of the parts before
 //                         it are replaced by minus infinity
 //
@@ -226,6 +227,13 @@ static std::optional<Positions> successiveMaxima(Value value) {
   return Positions{rank - 1, extent};
 }
 
+/// The number below which all elements are that a remainder makes; 0 for anything else.
+static int64_t divisorOf(Value value) {
+  plan::CallOp call = callOf(value, "aten.remainder.Scalar");
+  CallView view = call ? CallView::of(call) : CallView();
+  return call && isa_and_present<IntegerAttr>(view.get("other")) ? std::max<int64_t>(view.getInt("other", 0), 0) : 0;
+}
+
 /// True if the read, of pair `pair`, is one of token `pair / slots` at `pair mod slots`, possibly shifted, along `dim`.
 static bool readsSlots(ExprBuilder &builder, const MovedRead &read, Expr pair, const ChosenExperts &chosen,
                        int64_t dim) {
@@ -257,6 +265,8 @@ std::optional<ChosenExperts> meshplan::findChosenExperts(IndexFunctions &functio
     // A single expert differs from no other: its number needs no dim of its own.
     if (std::optional<Maxima> maxima = chosen.slots == 1 ? maximaOf(at.operand) : std::nullopt)
       chosen.experts = shapeOf(maxima->scores)[maxima->dim];
+    if (int64_t divisor = chosen.slots == 1 ? divisorOf(at.operand) : 0)
+      chosen.experts = divisor;
     if (positions && chosen.slots > 0 && readsSlots(builder, at, pair, chosen, positions->dim))
       chosen.experts = positions->extent;
     std::optional<MovedRead> moved = readThroughMovement(builder, at.operand, at.indices);

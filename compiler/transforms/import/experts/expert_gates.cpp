@@ -95,7 +95,8 @@ static std::optional<ExpertGate> readAnyMask(SparseGatesReader &reader, Value ma
 
 /// True if both are the part of one slot, of tensors [*tokens, slots].
 static bool areOfOneSlot(ExprBuilder &builder, Value ids, Value number) {
-  std::optional<Pick> left = pickOf(builder, ids, rankOf(ids)), right = pickOf(builder, number, rankOf(number));
+  // The number may have kept the dim of slots.
+  std::optional<Pick> left = pickOf(builder, ids, rankOf(ids)), right = pickOf(builder, number, rankOf(ids));
   return left && right && left->index == right->index && shapeOf(left->tensor) == shapeOf(right->tensor);
 }
 
@@ -117,6 +118,8 @@ static std::optional<ExpertGate> readMaskedNumber(SparseGatesReader &reader, pla
   else if (callOf(number) && shapeOf(gate->indices).back() == 1 &&
            shapeOf(number) == shapeOf(gate->indices).drop_back())
     gate->values = reader.withSlot(number);
+  else if (shapeOf(gate->indices).back() == 1 && shapeOf(number) == shapeOf(gate->indices))
+    gate->values = number;
   return gate->values && shapeOf(gate->values) == shapeOf(gate->indices) ? gate : std::nullopt;
 }
 
@@ -187,8 +190,9 @@ static bool dependOnChoice(Value gates) {
     auto call = values[next].getDefiningOp<plan::CallOp>();
     if (!call)
       continue;
+    // Numbers are sorted for their order.
     if (llvm::is_contained({"aten.topk.default", "aten.sort.default", "aten.kthvalue.default"}, call.getTarget()) &&
-        shapeOf(call.getOperand(0)).back() == experts)
+        shapeOf(call.getOperand(0)).back() == experts && isa<FloatType>(elementOf(call.getOperand(0))))
       return true;
     // What makes the scores does not belong to the choice, and routed gates are those of recognized experts.
     bool isEnd =

@@ -2,6 +2,8 @@
 //
 // Integer tensors that are computed from the chosen experts, and what is looked up by them. See routed_region.cpp.
 
+#include "compiler/support/layer_names.h"
+#include "compiler/transforms/import/experts/expert_counts.h"
 #include "compiler/transforms/import/experts/region_reader.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
 #include "compiler/transforms/import/index_functions/lookup.h"
@@ -73,47 +75,79 @@ bool RoutedRegionReader::readConversion(plan::CallOp call, const CallView &view)
   return true;
 }
 
-bool RoutedRegionReader::readCounts(plan::CallOp call, const CallView &view) {
-  if (!pairsOf(tensorArgument(call, view, "self"), PairMeaning::ids) || rankOf(call.getResult(0)) != 1 ||
-      !isExperts(shapeOf(call.getResult(0)).front()))
-    return false;
-  // A histogram with the numbers from 0 to experts - 1 as bounds counts each of them in a bin of its own.
-  bool counts = view.target == "aten.histc.default"
-                    ? view.getInt("bins", 100) == experts && view.getFloat("min", 0) == 0 &&
-                          view.getFloat("max", 0) == static_cast<double>(experts - 1)
-                    : view.getInt("minlength", 0) == experts && !view.getOperand("weights");
-  if (!counts)
-    return false;
-  define(call.getResult(0), PairValue{PairMeaning::counts});
-  return true;
+/// True if these are the ends of the rows of each expert. Says what is not, if not.
+bool RoutedRegionReader::readEndsOfRows(plan::CallOp product, Value ends) {
+  SparseGatesReader gates(functions);
+  CountedExperts counted = readEnds(gates, ends);
+  bool areOfChoice = counted.ids && shapeOf(ends).front() == experts &&
+                     (pairsOf(counted.ids, PairMeaning::ids) ||
+                      sourceOfNumbers(counted.ids) == sourceOfNumbers(region.chosen.indices));
+  plan::CallOp last = callOf(counted.understood);
+  if (!areOfChoice && last)
+    refuse(product,
+           operatorText(product.getTarget(), product.getModule()) +
+               " takes rows by counts that are not provably those of the chosen experts: they are made by " +
+               operatorText(last.getTarget(), last.getModule()),
+           "help: count the numbers of the experts that are sorted, as by 'torch.bincount(ids, minlength=experts)' or "
+           "'one_hot(ids, experts).sum(0)'");
+  return areOfChoice;
 }
 
-bool RoutedRegionReader::readEnds(plan::CallOp call, const CallView &view) {
-  if (!pairsOf(tensorArgument(call, view, "self"), PairMeaning::counts) || countedDim(view.getInt("dim", 1), 1) != 0)
-    return false;
-  define(call.getResult(0), PairValue{PairMeaning::ends});
-  return true;
+/// True for a call that only moves numbers, whose result has no meaning of its own yet.
+bool RoutedRegionReader::isMovementOfNumbers(plan::CallOp call) const {
+  return call && call.getNumResults() == 1 && call.getNumOperands() == 1 && isInside(call.getOperand(0)) &&
+         isa<IntegerType>(elementOf(call.getResult(0))) && !rowsOf(call.getOperand(0)) &&
+         readThroughMovement(builder, call.getResult(0), coordinatesOf(builder, shapeOf(call.getResult(0))));
 }
 
-/// The inverse of an order: the position of each pair is written to the index of its number. No element of self
-/// remains.
-bool RoutedRegionReader::readInverse(plan::CallOp call, const CallView &view) {
-  Value values = tensorArgument(call, view, view.target == "aten.scatter.src" ? "src" : "values"), index;
-  if (view.target == "aten.scatter.src") {
-    index = tensorArgument(call, view, "index");
-  } else {
+/// The numbers [rows] that `index` [rows, ..] has in each element of a row, as of `gather` and `scatter`; or null.
+Value RoutedRegionReader::rowNumbersOf(Value index) {
+  if (!index || rankOf(index) < 2)
+    return index;
+  Indices indices = coordinatesOf(builder, shapeOf(index));
+  const Expr row = indices.empty() ? nullptr : indices.front();
+  for (std::optional<MovedRead> at = MovedRead{index, indices}; at && row && !llvm::is_contained(at->indices, nullptr);
+       at = readThroughMovement(builder, at->operand, at->indices))
+    if (at->indices.size() == 1 && at->indices.front() == row)
+      return at->operand;
+  return {};
+}
+
+/// What is written to the index of the pair at each position, over all elements of `self`: positions, which give the
+/// inverse of the order, or rows, which are then in the order of pairs.
+bool RoutedRegionReader::readWritten(plan::CallOp call, const CallView &view) {
+  Value self = tensorArgument(call, view, "self"), values, index;
+  bool isPut = view.target == "aten.index_put.default";
+  if (isPut) {
+    values = tensorArgument(call, view, "values");
     SmallVector<std::optional<unsigned>> indices = view.getOperands("indices");
     if (indices.size() == 1 && indices.front() && !view.getBool("accumulate", false))
       index = call.getOperand(*indices.front());
+  } else if (self && countedDim(view.getInt("dim", 0), rankOf(self)) == 0) {
+    bool isScatter = view.target == "aten.scatter.src";
+    values = tensorArgument(call, view, isScatter ? "src" : "source");
+    index = tensorArgument(call, view, "index");
+    if (isScatter && (!values || !index || shapeOf(index) != shapeOf(values)))
+      return false;
+    index = isScatter ? rowNumbersOf(index) : index;
   }
   const PairValue *order = pairsOf(index, PairMeaning::order);
-  if (!order || !values || shapeOf(values) != ArrayRef<int64_t>(pairs()) ||
-      shapeOf(call.getResult(0)) != ArrayRef<int64_t>(pairs()))
+  Value result = call.getResult(0);
+  if (!order || !values || isInside(self) || values.getType() != result.getType())
     return false;
+  if (const RoutedRows *rows = rowsOf(values)) {
+    RoutedRows moved = *rows;
+    if (moved.lead != 1 || moved.order != order->order)
+      return false;
+    moved.order = {};
+    step(RoutedStep::same, call, result, values);
+    define(result, moved);
+    return true;
+  }
   Expr position = builder.coordinate(0, pairs());
-  if (functions.at(values, {position}) != position)
+  if (!isOfPairs(values, {}) || functions.at(values, {position}) != position)
     return false;
-  define(call.getResult(0), PairValue{PairMeaning::inverse, order->order});
+  define(result, PairValue{PairMeaning::inverse, order->order});
   return true;
 }
 
@@ -125,9 +159,14 @@ bool RoutedRegionReader::readLookup(plan::CallOp call, const CallView &view) {
   Value self = tensorArgument(call, view, "self"), index = tensorArgument(call, view, "index");
   if (!self || rankOf(self) < 1)
     return false;
-  if (view.target == "aten.index_select.default") {
+  if (view.target != "aten.index.Tensor") {
     if (countedDim(view.getInt("dim", 0), rankOf(self)) != 0)
       return false;
+    if (view.target == "aten.gather.default") {
+      if (!index || rankOf(index) != rankOf(self) || shapeOf(index).drop_front() != shapeOf(self).drop_front())
+        return false;
+      index = rowNumbersOf(index);
+    }
   } else {
     std::optional<Lookup> lookup = describeLookup(view, rankOf(self));
     if (!lookup || llvm::count_if(lookup->operands, [](auto operand) { return operand.has_value(); }) != 1 ||

@@ -44,10 +44,9 @@ static SmallVector<Value> possibleIds(plan::CallOp call) {
   }));
 }
 
-static void
-explain(Operation *obstacle, std::optional<StringRef> module, const Twine &why,
-        StringRef help = "help: choose experts with topk, and compute on each row alone between the products "
-                         "with their weights") {
+static void explain(Operation *obstacle, std::optional<StringRef> module, const Twine &why, StringRef help = {}) {
+  if (help.empty())
+    help = "help: choose experts with topk, and compute on each row alone between the products with their weights";
   auto remark = obstacle->emitRemark() << "experts of " << moduleText(module.value_or(""))
                                        << " are computed as the model writes them: " << why;
   auto call = dyn_cast<plan::CallOp>(obstacle);
@@ -60,8 +59,23 @@ static StringRef explain(const RoutedRegion &region) {
   std::optional<StringRef> module = call ? call.getModule() : std::nullopt;
   if (!region.steps.empty())
     module = plan::CallOp(region.steps.front().place).getModule();
-  explain(region.obstacle, module, region.why);
+  explain(region.obstacle, module, region.why, region.help);
   return module.value_or("");
+}
+
+static void explain(UnknownExperts unknown) {
+  std::string choice = operatorText(unknown.choice.getTarget(), unknown.choice.getModule());
+  if (unknown.choosesTokens)
+    return explain(unknown.product, unknown.module,
+                   choice + " chooses tokens for each expert, not experts for each token",
+                   "help: divide the weights by the dim that numbers experts, as by 'parameter { WEIGHT: split 0 over "
+                   "AXIS }', or the features of each expert by 'colwise' and 'rowwise'");
+  explain(unknown.product, unknown.module,
+          choice + " chooses some of them, but what " +
+              operatorText(unknown.product.getTarget(), unknown.product.getModule()) +
+              " makes is weighed and summed in a form that is not known",
+          "help: add what each expert makes times a gate that is 0 for tokens that have not chosen it, or compute the "
+          "tokens of 'torch.where(indices == e)' alone");
 }
 
 /// True if the region has been replaced. Adds the module of one that stays to `explained`.
@@ -149,16 +163,10 @@ private:
                 "values)'; a "
                 "threshold also chooses experts with equal scores");
     }
-    for (UnknownExperts unknown : findUnknownExperts(block))
+    for (const UnknownExperts &unknown : findUnknownExperts(block))
       if (llvm::none_of(explained.keys(),
                         [&](StringRef module) { return module == unknown.module || isInside(module, unknown.module); }))
-        explain(
-            unknown.product, unknown.module,
-            operatorText(unknown.choice.getTarget(), unknown.choice.getModule()) + " chooses some of them, but what " +
-                operatorText(unknown.product.getTarget(), unknown.product.getModule()) +
-                " makes is weighed and summed in a form that is not known",
-            "help: add what each expert makes times a gate that is 0 for tokens that have not chosen it, or compute "
-            "the tokens of 'torch.where(indices == e)' alone");
+        explain(unknown);
     eraseUnread(block);
   }
 };

@@ -14,8 +14,6 @@ enum class PairMeaning {
   order,   ///< the pair at each position, in order of the experts
   tokens,  ///< the token of each pair
   inverse, ///< the position of each pair
-  counts,  ///< the number of pairs of each expert
-  ends,    ///< for each expert, the number of pairs up to its last one
   weights, ///< for each pair, the part of a parameter that belongs to its expert
 };
 
@@ -50,13 +48,11 @@ private:
   bool readSort(plan::CallOp call, const CallView &view);
   bool readQuotient(plan::CallOp call, const CallView &view);
   bool readConversion(plan::CallOp call, const CallView &view);
-  bool readCounts(plan::CallOp call, const CallView &view);
-  bool readEnds(plan::CallOp call, const CallView &view);
   bool readLookup(plan::CallOp call, const CallView &view);
-  bool readInverse(plan::CallOp call, const CallView &view);
   bool readGroupedProduct(plan::CallOp call, const CallView &view);
   bool readPairProducts(plan::CallOp call, const CallView &view);
   bool readEinsum(plan::CallOp call, const CallView &view);
+  bool readWritten(plan::CallOp call, const CallView &view);
   bool readSum(plan::CallOp call, const CallView &view);
   bool readReduction(plan::CallOp call, const CallView &view);
   bool readAddedRows(plan::CallOp call, const CallView &view);
@@ -65,6 +61,9 @@ private:
   bool readView(plan::CallOp call, const CallView &view);
   bool readPointwise(plan::CallOp call, const CallView &view);
   bool readViewOfNumbers(mlir::Value self, mlir::Value result);
+  bool readEndsOfRows(plan::CallOp product, mlir::Value ends);
+  bool isMovementOfNumbers(plan::CallOp call) const;
+  mlir::Value rowNumbersOf(mlir::Value index);
 
   bool readReordered(plan::CallOp call, mlir::Value self, const PairValue &index);
   bool readTokens(plan::CallOp call, mlir::Value self, mlir::Value order);
@@ -76,6 +75,8 @@ private:
                    llvm::ArrayRef<int64_t> leadShape);
   bool readPairEinsum(plan::CallOp call, const PairEinsum &pair);
   bool readGatedEinsum(plan::CallOp call, const PairEinsum &pair);
+  bool readGatedProduct(plan::CallOp call, mlir::Value gates, mlir::Value rows);
+  bool readGatedSum(plan::CallOp call, mlir::Value value, mlir::Value gates);
   bool readTokenRows(plan::CallOp place, mlir::Value value);
 
   const PairValue *pairsOf(mlir::Value value, PairMeaning meaning) const;
@@ -106,10 +107,11 @@ private:
             bool transposed = false) {
     region.steps.push_back({kind, place, made, from, with, transposed});
   }
-  void refuse(mlir::Operation *op, std::string why) {
+  void refuse(mlir::Operation *op, std::string why, llvm::StringRef help = {}) {
     if (!region.obstacle) {
       region.obstacle = op;
       region.why = std::move(why);
+      region.help = help;
     }
   }
 

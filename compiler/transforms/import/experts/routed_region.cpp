@@ -11,8 +11,7 @@
 //   ids       [128]      sort(ids)#0          in that order
 //   tokens    [128]      order // 2
 //   rows      [128, 32]  x[tokens]            dispatch of x [4, 16, 32], which a view made [64, 32]
-//   counts    [8]        histc(ids)
-//   ends      [8]        cumsum(counts)
+//   ends      [8]        cumsum(histc(ids))   read backwards from the product (expert_counts.h)
 //   rows      [128, 96]  grouped_mm(rows, w, ends)      product
 //   rows      [128, 96]  silu(rows)                     compute
 //   rows      [128, 32]  grouped_mm(rows, v, ends)      product
@@ -82,16 +81,16 @@ bool RoutedRegionReader::readCall(plan::CallOp call) {
                  &RoutedRegionReader::readQuotient)
           .Cases({"aten.to.dtype", "aten.to.dtype_layout", "aten._to_copy.default"},
                  &RoutedRegionReader::readConversion)
-          .Cases({"aten.histc.default", "aten.bincount.default"}, &RoutedRegionReader::readCounts)
-          .Case("aten.cumsum.default", &RoutedRegionReader::readEnds)
-          .Cases({"aten.index.Tensor", "aten.index_select.default"}, &RoutedRegionReader::readLookup)
-          .Cases({"aten.index_put.default", "aten.scatter.src"}, &RoutedRegionReader::readInverse)
+          .Cases({"aten.index.Tensor", "aten.index_select.default", "aten.gather.default"},
+                 &RoutedRegionReader::readLookup)
+          .Cases({"aten.index_put.default", "aten.scatter.src", "aten.index_copy.default"},
+                 &RoutedRegionReader::readWritten)
           .Cases({"meshplan.grouped_mm", "aten._grouped_mm.default"}, &RoutedRegionReader::readGroupedProduct)
           .Cases({"aten.bmm.default", "aten.matmul.default"}, &RoutedRegionReader::readPairProducts)
           .Case("aten.einsum.default", &RoutedRegionReader::readEinsum)
           .Case("aten.add.Tensor", &RoutedRegionReader::readSum)
           .Case("aten.sum.dim_IntList", &RoutedRegionReader::readReduction)
-          .Case("aten.index_add.default", &RoutedRegionReader::readAddedRows)
+          .Cases({"aten.index_add.default", "aten.scatter_add.default"}, &RoutedRegionReader::readAddedRows)
           .Cases({"aten.slice.Tensor", "aten.split.Tensor", "aten.split_with_sizes.default", "aten.chunk.default"},
                  &RoutedRegionReader::readSlice)
           .Cases({"aten.transpose.int", "aten.permute.default"}, &RoutedRegionReader::readExchange)
@@ -103,6 +102,8 @@ void RoutedRegionReader::visit(Operation *op) {
   auto call = dyn_cast<plan::CallOp>(op);
   if (call && readCall(call))
     return;
+  if (isMovementOfNumbers(call))
+    follow(call.getResult(0));
   bool readsRows = llvm::any_of(op->getOperands(), [&](Value operand) {
     return isInside(operand) && (rowsOf(operand) || pairsOf(operand, PairMeaning::weights));
   });
@@ -130,7 +131,10 @@ RoutedRegion RoutedRegionReader::read() {
   if (region.chosen.experts == 0) {
     Operation *maker = region.chosen.indices.getDefiningOp();
     region.obstacle = maker ? maker : region.chosen.indices.getParentBlock()->getParentOp();
-    region.why = "a token may choose an expert twice";
+    region.why = region.chosen.slots > 1 ? "a token may choose an expert twice"
+                                         : "the number that a token has is not provably one of an expert";
+    region.help =
+        region.chosen.slots > 1 ? StringRef() : "help: make it by topk or argmax of scores, or by 'numbers % experts'";
   }
   return std::move(region);
 }

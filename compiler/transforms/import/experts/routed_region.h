@@ -61,6 +61,7 @@ struct RoutedRegion {
   /// Why the region cannot be replaced, and the operator that prevents it; null if nothing does.
   mlir::Operation *obstacle = nullptr;
   std::string why;
+  llvm::StringRef help; ///< the way out; empty: that of most obstacles
 
   /// The token dims are those of the tensor that is dispatched first.
   void setTokenDims();

@@ -5,6 +5,7 @@
 #include "compiler/transforms/import/experts/call_patterns.h"
 #include "compiler/transforms/import/experts/region_reader.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
+#include "compiler/transforms/import/movement_chain.h"
 #include "dialect/plan/call_builder.h"
 
 using namespace mlir;
@@ -64,7 +65,7 @@ bool RoutedRegionReader::readGroupedProduct(plan::CallOp call, const CallView &v
   const RoutedRows *rows = rowsOf(input);
   std::optional<PairValue> weight = weightOf(tensorArgument(call, view, isOwn ? "weight" : "mat2"));
   if (!rows || !rows->order || !rows->isPlain(input, 1) || !weight || view.getOperand("bias") ||
-      !pairsOf(tensorArgument(call, view, "offs"), PairMeaning::ends))
+      !readEndsOfRows(call, tensorArgument(call, view, "offs")))
     return false;
   return readProduct(call, input, *weight, !weight->isFlipped, pairs());
 }
@@ -77,7 +78,9 @@ bool RoutedRegionReader::readPairProducts(plan::CallOp call, const CallView &vie
   bool isLeft = weights != nullptr;
   weights = weights ? weights : pairsOf(right, PairMeaning::weights);
   Value input = isLeft ? right : left;
-  if (!weights || !input)
+  if (!weights)
+    return readGatedProduct(call, left, right);
+  if (!input)
     return false;
   PairValue pair = *weights;
   ArrayRef<int64_t> leadShape = shapeOf(isLeft ? left : right).take_front(pair.lead);
@@ -136,24 +139,35 @@ bool RoutedRegionReader::readPairEinsum(plan::CallOp call, const PairEinsum &pai
 
 /// The sum of the rows of each token times their gates: `tki,tk->ti`.
 bool RoutedRegionReader::readGatedEinsum(plan::CallOp call, const PairEinsum &pair) {
-  const RoutedRows *rows = isInside(pair.leftValue) ? rowsOf(pair.leftValue) : nullptr;
   StringRef letters = pair.left, gates = pair.right;
+  return letters.size() > 1 && letters.drop_back() == gates &&
+         pair.result == gates.drop_back().str() + letters.back() && readGatedSum(call, pair.leftValue, pair.rightValue);
+}
+
+/// The same as a product of matrices: gates [tokens, 1, slots] x rows [tokens, slots, features].
+bool RoutedRegionReader::readGatedProduct(plan::CallOp call, Value gates, Value rows) {
+  if (!gates || !rows || rankOf(gates) != rankOf(rows) || rankOf(gates) < 3 || isInside(gates) || !isInside(rows) ||
+      shapeOf(gates).end()[-2] != 1 || shapeOf(gates).drop_back(2) != shapeOf(rows).drop_back(2) ||
+      shapeOf(gates).back() != shapeOf(rows).end()[-2])
+    return false;
+  return readGatedSum(call, rows, reshaped(gates, shapeOf(rows).drop_back(), call));
+}
+
+/// The sum over the slots of rows `value` [*tokens, slots, features] times `gates` [*tokens, slots], which `call`
+/// makes.
+bool RoutedRegionReader::readGatedSum(plan::CallOp call, Value value, Value gates) {
+  const RoutedRows *rows = isInside(value) ? rowsOf(value) : nullptr;
   Type type = elementOf(call.getResult(0));
-  ArrayRef<int64_t> shape = shapeOf(pair.leftValue);
-  if (!rows || rows->order || rows->unit != 0 || rows->lead < 2 || letters.size() != rows->lead + 1 ||
-      letters.drop_back() != gates || pair.result != gates.drop_back().str() + letters.back() ||
-      isInside(pair.rightValue) || elementOf(pair.leftValue) != type || elementOf(pair.rightValue) != type ||
+  ArrayRef<int64_t> shape = shapeOf(value);
+  if (!rows || rows->order || rows->unit != 0 || rows->lead < 2 || shape.size() != rows->lead + 1 ||
+      shapeOf(gates) != shape.drop_back() || isInside(gates) || elementOf(value) != type || elementOf(gates) != type ||
       shape[rows->lead - 1] != region.chosen.slots)
     return false;
   RoutedRows made = *rows;
-  SmallVector<int64_t> column(shapeOf(pair.rightValue));
+  SmallVector<int64_t> column(shapeOf(gates));
   column.push_back(1);
-  Value wide = CallBuilder("aten.unsqueeze.default", call)
-                   .tensor("self", pair.rightValue)
-                   .integer("dim", -1)
-                   .build(column, type);
-  Value product =
-      CallBuilder("aten.mul.Tensor", call).tensor("self", pair.leftValue).tensor("other", wide).build(shape, type);
+  Value wide = CallBuilder("aten.unsqueeze.default", call).tensor("self", gates).integer("dim", -1).build(column, type);
+  Value product = CallBuilder("aten.mul.Tensor", call).tensor("self", value).tensor("other", wide).build(shape, type);
   auto place = cast<plan::CallOp>(product.getDefiningOp());
   if (!readOutside(place, wide, shape.take_front(made.lead)) || rowsOf(wide)->unit != -1)
     return false;
@@ -228,23 +242,26 @@ bool RoutedRegionReader::readReduction(plan::CallOp call, const CallView &view) 
   return isOverSlots;
 }
 
-/// The sum of the rows of each token, added to zeros at the number of the token.
+/// The sum of the rows of each token, added at the number of the token to zeros, or to something else of the tokens.
 bool RoutedRegionReader::readAddedRows(plan::CallOp call, const CallView &view) {
-  Value self = tensorArgument(call, view, "self"), source = tensorArgument(call, view, "source"),
-        result = call.getResult(0);
+  bool isScatter = view.target == "aten.scatter_add.default";
+  Value self = tensorArgument(call, view, "self"), source = tensorArgument(call, view, isScatter ? "src" : "source"),
+        index = tensorArgument(call, view, "index"), result = call.getResult(0);
   const RoutedRows *rows = rowsOf(source);
-  Value index = tensorArgument(call, view, "index");
-  const PairValue *tokens = pairsOf(index, PairMeaning::tokens);
+  if (!rows || !rows->isPlain(source, 1) || !index || !self || isInside(self) || self.getType() != result.getType() ||
+      (isScatter && shapeOf(index) != shapeOf(source)))
+    return false;
+  const PairValue *tokens = pairsOf(isScatter ? rowNumbersOf(index) : index, PairMeaning::tokens);
   // The tokens of the pairs in their own order do not follow from the choice.
-  Expr pair = builder.coordinate(0, pairs());
-  bool areTokens = tokens ? rows && tokens->order == rows->order
-                          : rows && !rows->order && index && isOfPairs(index, {}) &&
-                                functions.at(index, {pair}) == builder.floorDivide(pair, region.chosen.slots);
-  if (!areTokens || !rows->isPlain(source, 1) || countedDim(view.getInt("dim", 0), 2) != 0 ||
-      view.getFloat("alpha", 1) != 1 || !isZero(functions, self) || elementOf(result) != elementOf(source) ||
+  Indices at = coordinatesOf(builder, shapeOf(index));
+  bool areTokens = tokens ? tokens->order == rows->order
+                          : !rows->order && !at.empty() && at.front() && shapeOf(index).front() == pairs() &&
+                                functions.at(index, at) == builder.floorDivide(at.front(), region.chosen.slots);
+  if (!areTokens || countedDim(view.getInt("dim", 0), 2) != 0 || view.getFloat("alpha", 1) != 1 ||
+      elementOf(result) != elementOf(source) ||
       shapeOf(result) != ArrayRef({region.chosen.tokens, shapeOf(source).back()}))
     return false;
-  step(RoutedStep::combine, call, result, source);
+  step(RoutedStep::combine, call, result, source, isZero(functions, self) ? Value() : self);
   return true;
 }
 

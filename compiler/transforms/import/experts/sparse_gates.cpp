@@ -14,6 +14,7 @@
 #include "compiler/transforms/import/experts/chosen_experts.h"
 #include "compiler/transforms/import/index_functions/call_reader.h"
 #include "compiler/transforms/import/index_functions/real_bounds.h"
+#include "compiler/transforms/import/movement_chain.h"
 #include "dialect/plan/call_builder.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
@@ -69,6 +70,7 @@ std::optional<SparseGates> SparseGatesReader::compute(Value tensor) {
           .Case("aten.any.dim", &SparseGatesReader::readComparison)
           .Case("aten.one_hot.default", &SparseGatesReader::readOneHotOfOne)
           .Case("aten.sum.dim_IntList", &SparseGatesReader::readOneHot)
+          .Case("aten.einsum.default", &SparseGatesReader::readOneHotProduct)
           .Cases({"aten.where.self", "aten.where.ScalarOther", "aten.where.ScalarSelf", "aten.masked_fill.Scalar",
                   "aten.masked_fill.Tensor"},
                  &SparseGatesReader::readSelection)
@@ -142,6 +144,22 @@ std::optional<SparseGates> SparseGatesReader::readScatter(plan::CallOp call, con
   return SparseGates{indices, values, 0, *fill};
 }
 
+/// One-hot vectors before conversions, and before views that divide or merge the dims of the tokens.
+static plan::CallOp oneHotBehind(Value vectors) {
+  for (plan::CallOp call = callOf(vectors); call; call = callOf(vectors)) {
+    if (call.getTarget() == "aten.one_hot.default")
+      return call.getNumOperands() == 1 ? call : plan::CallOp();
+    Value before = beforeConversions(vectors);
+    if (before == vectors && keepsOrder(call) && rankOf(call.getOperand(0)) > 2 &&
+        shapeOf(call.getOperand(0)).take_back(2) == shapeOf(vectors).take_back(2))
+      before = call.getOperand(0);
+    if (before == vectors)
+      break;
+    vectors = before;
+  }
+  return {};
+}
+
 /// One-hot vectors of all slots, possibly times a value for each slot, summed over the slots.
 std::optional<SparseGates> SparseGatesReader::readOneHot(plan::CallOp call, const CallView &view) {
   Value result = call.getResult(0), vectors = tensorArgument(call, view, "self"), values;
@@ -151,19 +169,44 @@ std::optional<SparseGates> SparseGatesReader::readOneHot(plan::CallOp call, cons
   if (plan::CallOp product = callOf(vectors, "aten.mul.Tensor"); product && product.getNumOperands() == 2) {
     values = product.getOperand(1);
     vectors = product.getOperand(0);
-    if (!callOf(beforeConversions(vectors), "aten.one_hot.default"))
+    if (!oneHotBehind(vectors))
       std::swap(vectors, values);
     auto wide = values.getDefiningOp<plan::CallOp>();
     if (!wide || !keepsOrder(wide) || rankOf(values) != rank + 1 || shapeOf(values).back() != 1)
       return std::nullopt;
     values = wide.getOperand(0);
   }
-  plan::CallOp hot = callOf(beforeConversions(vectors), "aten.one_hot.default");
-  Value indices = hot && hot.getNumOperands() == 1 ? hot.getOperand(0) : Value();
-  if (!indices || rankOf(indices) != rank || shapeOf(indices).drop_back() != shapeOf(result).drop_back() ||
-      (values && (shapeOf(values) != shapeOf(indices) || !isExactIn(elementOf(values), elementOf(result)))) ||
-      !differ(indices, shapeOf(result).back()))
+  return oneHotSum(result, vectors, values);
+}
+
+/// The same as `tke,tk->te`.
+std::optional<SparseGates> SparseGatesReader::readOneHotProduct(plan::CallOp call, const CallView &) {
+  std::optional<PairEinsum> pair = pairEinsumOf(call);
+  if (!pair)
     return std::nullopt;
+  if (pair->left.size() < pair->right.size()) {
+    std::swap(pair->left, pair->right);
+    std::swap(pair->leftValue, pair->rightValue);
+  }
+  StringRef vectors = pair->left, values = pair->right;
+  bool isSum = vectors.size() > 2 && vectors.drop_back() == values &&
+               pair->result == values.drop_back().str() + vectors.back() && isa<FloatType>(elementOf(pair->rightValue));
+  return isSum ? oneHotSum(call.getResult(0), pair->leftValue, pair->rightValue) : std::nullopt;
+}
+
+/// One-hot vectors [*tokens, slots, experts], times `values` [*tokens, slots] if they are not null, of which `sum` are
+/// the sums over the slots.
+std::optional<SparseGates> SparseGatesReader::oneHotSum(Value sum, Value vectors, Value values) {
+  plan::CallOp hot = oneHotBehind(vectors);
+  Value indices = hot ? hot.getOperand(0) : Value();
+  SmallVector<int64_t> pairs(shapeOf(vectors).drop_back());
+  if (!indices || rankOf(vectors) != rankOf(sum) + 1 || shapeOf(vectors).back() != shapeOf(sum).back() ||
+      ArrayRef(pairs).drop_back() != shapeOf(sum).drop_back() || shapeOf(indices).back() != pairs.back() ||
+      (values && (shapeOf(values) != ArrayRef(pairs) || !isExactIn(elementOf(values), elementOf(sum)))) ||
+      !differ(indices, shapeOf(sum).back()))
+    return std::nullopt;
+  if (values)
+    values = reshaped(values, shapeOf(indices), cast<plan::CallOp>(sum.getDefiningOp()));
   return SparseGates{indices, values, 1, 0};
 }
 

@@ -52,6 +52,7 @@ private:
   std::optional<SparseGates> compute(mlir::Value tensor);
   std::optional<SparseGates> readScatter(plan::CallOp call, const CallView &view);
   std::optional<SparseGates> readOneHot(plan::CallOp call, const CallView &view);
+  std::optional<SparseGates> readOneHotProduct(plan::CallOp call, const CallView &view);
   std::optional<SparseGates> readSelection(plan::CallOp call, const CallView &view);
   std::optional<SparseGates> readProduct(plan::CallOp call, const CallView &view);
   std::optional<SparseGates> readSum(plan::CallOp call, const CallView &view);
@@ -59,6 +60,7 @@ private:
   std::optional<SparseGates> readSoftmax(plan::CallOp call, const CallView &view);
   std::optional<SparseGates> readFunction(plan::CallOp call, const CallView &view);
   std::optional<SparseGates> readOneHotOfOne(plan::CallOp call, const CallView &view);
+  std::optional<SparseGates> oneHotSum(mlir::Value sum, mlir::Value vectors, mlir::Value values);
   bool differ(mlir::Value indices, int64_t experts);
 
   llvm::DenseMap<mlir::Value, std::optional<SparseGates>> known;

@@ -66,6 +66,11 @@ class Mixture(Layer):
         self.together = choices.pick(("each", "first", "last", "product"))  # how results of modules are weighed
         self.taking = choices.pick(("where", "columns", "list", "positive", "slots"))  # how loops take tokens
         self.copying = choices.pick(("repeated", "numbered", "slotted"))  # how rows get copies of weights
+        self.counting = choices.pick(("sorted", "chosen", "one_hot", "scattered", "binned"))  # rows of each expert
+        self.wide = choices.flag()  # rows are taken and added by a number for each element, as by gather
+        self.back = choices.pick(("inverse", "put", "einsum", "product"))  # from the order of experts
+        self.onto = choices.flag()  # rows are added to other results of the tokens, not to zeros
+        self.spelled = choices.flag()  # gates of one expert by the slots, or of all by a product with one-hot vectors
 
     def gates(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Of each token and slot, and the numbers of the experts."""
@@ -109,12 +114,23 @@ class Mixture(Layer):
             return (made * gates.unsqueeze(-1)).sum(1)
         return torch.einsum("tko,tk->to", made, gates)
 
-    def of_groups(self, rows: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
+    def counts(self, experts: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        """How many rows each expert has."""
+        if self.counting == "one_hot":
+            return nn.functional.one_hot(chosen, self.count).sum(tuple(range(chosen.dim())))
+        if self.counting == "scattered":
+            zeros = chosen.new_zeros(*chosen.shape[:-1], self.count)
+            return zeros.scatter(-1, chosen, 1).flatten(0, -2).sum(0)
+        if self.counting == "binned":
+            return torch.histc(chosen.view(-1).float(), bins=self.count, min=0, max=self.count)
+        return torch.bincount(experts if self.counting == "sorted" else chosen.view(-1), minlength=self.count)
+
+    def of_groups(self, rows: torch.Tensor, experts: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         """The same for rows in order of their experts, by a product that PyTorch exports for bf16 alone."""
         weights = self.weights
         if rows.dtype != torch.bfloat16 or rows.size(-1) % 8:
             return self.of_rows(rows, experts)
-        ends = torch.bincount(experts, minlength=self.count).cumsum(0).to(torch.int32)
+        ends = self.counts(experts, chosen).cumsum(0).to(torch.int32)
         wide = nn.functional.grouped_mm(rows, weights.up.mT, offs=ends)
         made = nn.functional.grouped_mm(self.inner(wide), weights.down.mT, offs=ends)
         return made if weights.shift is None else made + weights.shift[experts]
@@ -123,6 +139,8 @@ class Mixture(Layer):
         tokens = x.reshape(-1, x.size(-1))
         gates, chosen = self.gates(tokens if self.flat else x)
         own = gates.view(*x.shape[:2], -1), chosen.view(*x.shape[:2], -1)
+        if self.form == "masks" and self.spelled and self.sparse == "scatter":
+            return x + self.by_slots(x, *own)
         if self.form in ("masks", "einsum"):
             weights = self.of_all(x, *own)
             return x + (self.masked(x, weights) if self.form == "masks" else self.stacked(x, weights))
@@ -139,15 +157,38 @@ class Mixture(Layer):
             rows = self.of_rows(copies, experts) * gates
             return x + rows.view(-1, self.slots, x.size(-1)).sum(1).view(x.shape)
         order = experts.argsort(stable=True)
-        rows = self.of_groups(tokens[order // self.slots], experts[order]) * gates[order]
+        numbers = order // self.slots
+        wide = numbers.unsqueeze(-1).expand(-1, x.size(-1))
+        copies = tokens.gather(0, wide) if self.wide else tokens[numbers]
+        rows = self.of_groups(copies, experts[order], chosen)
         if self.form == "added":
-            return x + torch.zeros_like(tokens).index_add(0, order // self.slots, rows).view(x.shape)
-        positions = torch.empty_like(order).index_put((order,), torch.arange(order.numel()))
-        return x + rows[positions].view(-1, self.slots, x.size(-1)).sum(1).view(x.shape)
+            rows, base = rows * gates[order], torch.tanh(tokens) if self.onto else torch.zeros_like(tokens)
+            added = base.scatter_add(0, wide, rows) if self.wide else base.index_add(0, numbers, rows)
+            return x + added.view(x.shape)
+        return x + self.of_order(rows, order, gates).view(x.shape)
+
+    def of_order(self, rows: torch.Tensor, order: torch.Tensor, gates: torch.Tensor) -> torch.Tensor:
+        """The sum of the rows of each token, which are in the order of experts."""
+        by_slots = self.back in ("einsum", "product")
+        rows = rows if by_slots else rows * gates[order]
+        if self.back == "put" or self.wide:
+            rows = torch.empty_like(rows).index_put((order,), rows)
+        else:
+            positions = torch.empty_like(order).index_put((order,), torch.arange(order.numel()))
+            rows = rows[positions]
+        rows = rows.view(-1, self.slots, rows.size(-1))
+        if not by_slots:
+            return rows.sum(1)
+        gates = gates.view(-1, self.slots)
+        if self.back == "einsum":
+            return torch.einsum("tki,tk->ti", rows, gates)
+        return torch.bmm(gates.unsqueeze(1), rows).squeeze(1)
 
     def of_all(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         """The gates of all experts, 0 for those that are not chosen."""
         zeros = gates.new_zeros(*x.shape[:2], self.count)
+        if self.sparse == "one_hot" and self.spelled:
+            return torch.einsum("btke,btk->bte", nn.functional.one_hot(chosen, self.count).to(x.dtype), gates)
         if self.sparse == "one_hot":
             return (nn.functional.one_hot(chosen, self.count).to(x.dtype) * gates.unsqueeze(-1)).sum(-2)
         if self.sparse == "scatter":
@@ -162,6 +203,15 @@ class Mixture(Layer):
             mask = (chosen.unsqueeze(-1) == torch.arange(self.count)).any(-2)
         kept = scores.sigmoid() * mask
         return kept / kept.sum(-1, keepdim=True)
+
+    def by_slots(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+        """Each expert by itself, weighed for each slot."""
+        result = torch.zeros_like(x)
+        for number in range(self.count):
+            for slot in range(self.slots):
+                mask = (chosen[..., slot] == number).to(x.dtype).unsqueeze(-1)
+                result = result + mask * gates[..., slot : slot + 1] * self.of_expert(number, x)
+        return result
 
     def masked(self, x: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """Each expert by itself."""
@@ -211,7 +261,11 @@ class Mixture(Layer):
             else:
                 token, slot = mask.nonzero().unbind(1) if self.taking == "columns" else torch.where(mask)
                 gate = gates[token, slot]
-            result = result.index_add(0, token, self.of_expert(number, x[token]) * gate.unsqueeze(-1))
+            rows = self.of_expert(number, x[token]) * gate.unsqueeze(-1)
+            if self.wide:
+                result = result.scatter_add(0, token.unsqueeze(-1).expand(-1, x.size(-1)), rows)
+            else:
+                result = result.index_add(0, token, rows)
         return result
 
     def at_positions(self, x: torch.Tensor, gates: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:

@@ -172,6 +172,13 @@ TEST_F(Entries, ADividingStyleNeedsParameters) {
                           "modules with parameters: 'net.a', 'net.b', 'net.c.0', 'net.c.1'"));
 }
 
+TEST_F(Entries, PlacementSaysWhichModuleHasExperts) {
+  model.modules[5].path = "net.c.a";
+  model.modules[6].path = "net.c.b";
+  bindRight("net.c: expert tp\nrest: replicate");
+  EXPECT_THAT(plan.entries.at(0).modules, ElementsAre(4));
+}
+
 TEST_F(Entries, TwelveModulesWithParametersAreListed) {
   for (size_t i = 0; i < 10; ++i) {
     model.modules.push_back({"net.d" + std::to_string(i), "Linear"});

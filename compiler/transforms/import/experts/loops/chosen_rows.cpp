@@ -217,34 +217,13 @@ std::optional<RowNumber> meshplan::positionsIn(SparseGatesReader &gates, Value m
   return std::nullopt;
 }
 
-/// The same read of the operand of a call that only moves elements, or takes the parts of a dim one by one.
-static std::optional<MovedRead> readPart(ExprBuilder &builder, MovedRead read) {
-  plan::CallOp call = callOf(read.operand);
-  if (call.getTarget() == "aten.numpy_T.default") {
-    std::reverse(read.indices.begin(), read.indices.end());
-    return MovedRead{call.getOperand(0), read.indices};
-  }
-  for (int64_t dim = 0, rank = call.getNumOperands() == 1 ? rankOf(call.getOperand(0)) : 0; dim < rank; ++dim) {
-    std::optional<Pick> pick = pickOf(builder, read.operand, dim);
-    if (!pick || pick->tensor != call.getOperand(0))
-      continue;
-    Expr index = builder.integer(pick->index);
-    if (rankOf(read.operand) == rank)
-      read.indices[dim] = index;
-    else
-      read.indices.insert(read.indices.begin() + dim, index);
-    return MovedRead{pick->tensor, read.indices};
-  }
-  return readThroughMovement(builder, read.operand, read.indices);
-}
-
 std::optional<MovedRead> meshplan::readPositionList(ExprBuilder &builder, Value value, Indices indices) {
   std::optional<MovedRead> at = MovedRead{value, std::move(indices)};
   while (at && !llvm::is_contained(at->indices, nullptr)) {
     plan::CallOp call = callOf(at->operand);
     if (!call || llvm::is_contained({"aten.nonzero.default", "aten.argwhere.default"}, call.getTarget()))
       return call ? at : std::nullopt;
-    at = readPart(builder, *at);
+    at = readThroughParts(builder, *at);
   }
   return std::nullopt;
 }

@@ -69,7 +69,7 @@ static std::optional<Column> columnOf(ExprBuilder &builder, Value value) {
   Indices indices = digitsOf(builder, token, tokens, dims);
   indices.push_back(builder.integer(0));
   std::optional<MovedRead> at = MovedRead{value, indices};
-  for (; at && !llvm::is_contained(at->indices, nullptr); at = readThroughMovement(builder, at->operand, at->indices)) {
+  for (; at && !llvm::is_contained(at->indices, nullptr); at = readThroughParts(builder, *at)) {
     ArrayRef<int64_t> shape = shapeOf(at->operand), lead = shape.empty() ? shape : shape.drop_back();
     if (shape.size() > 1 && shape.back() > 1 && llvm::product_of(lead) == tokens && at->indices.back()->isConstant() &&
         ArrayRef(at->indices).drop_back() == ArrayRef(digitsOf(builder, token, tokens, lead)))

@@ -53,6 +53,7 @@ private:
   bool readPositions(plan::CallOp call, const CallView &view);
   bool readList(plan::CallOp call, const CallView &view);
   bool readColumns(plan::CallOp call);
+  bool readWide(plan::CallOp call);
   bool readLookup(plan::CallOp call, const CallView &view);
   bool readRowsOf(plan::CallOp call, Value self, int64_t dim, const ExpertChoice &choice);
   bool readGates(plan::CallOp call, Value self, const ExpertChoice &choice);
@@ -68,6 +69,7 @@ private:
   std::optional<ExpertChoice> pairsAt(ArrayRef<Value> indices);
   const TokenRows *rowsOf(Value value) const;
   std::optional<TokenRows> rowsAt(Value value, ArrayRef<Value> indices);
+  Value narrowed(Value index) const;
   Value viewOf(Value value, ArrayRef<int64_t> shape);
   Value pairsOf(Value value, const ExpertChoice &choice);
 
@@ -75,6 +77,7 @@ private:
   IndexFunctions functions;
   SparseGatesReader gates{functions};
   llvm::DenseMap<Value, RowNumber> numbers;
+  llvm::DenseMap<Value, Value> wide; ///< tensors [n, ..] that have one number [n] in all elements of a row
   llvm::DenseMap<Value, TokenRows> spread;
   llvm::DenseMap<std::pair<Value, Type>, Value> views;
   llvm::DenseMap<Value, Written> sums; ///< of rows that are added to zeros
@@ -147,6 +150,27 @@ bool RowSpreader::readColumns(plan::CallOp call) {
       return false;
   }
   return true;
+}
+
+/// Numbers of rows that get more dims, as `gather` and `scatter_add` need them.
+bool RowSpreader::readWide(plan::CallOp call) {
+  if (call.getNumOperands() != 1 || call.getNumResults() != 1)
+    return false;
+  Value self = call.getOperand(0), result = call.getResult(0), index = narrowed(self);
+  if (!numbers.contains(index) || rankOf(result) < 1 || shapeOf(result).front() != shapeOf(self).front())
+    return false;
+  Indices coordinates = coordinatesOf(functions.builder, shapeOf(result));
+  std::optional<MovedRead> read = readThroughMovement(functions.builder, result, coordinates);
+  if (!read || read->operand != self || !coordinates.front() || read->indices.front() != coordinates.front())
+    return false;
+  wide[result] = index;
+  return true;
+}
+
+/// The number of each row that `index` has in all elements of it, or `index` itself.
+Value RowSpreader::narrowed(Value index) const {
+  auto found = wide.find(index);
+  return found == wide.end() ? index : found->second;
 }
 
 /// The view of this shape that all experts read. It comes right after the value.
@@ -271,9 +295,14 @@ bool RowSpreader::readLookup(plan::CallOp call, const CallView &view) {
   Value self = tensorArgument(call, view, "self");
   if (!self)
     return false;
-  if (view.target == "aten.index_select.default") {
+  if (view.target == "aten.index_select.default" || view.target == "aten.gather.default") {
     std::optional<int64_t> dim = countedDim(view.getInt("dim", 0), rankOf(self));
     Value index = tensorArgument(call, view, "index");
+    if (index && view.target == "aten.gather.default") {
+      if (dim != 0)
+        return false;
+      index = narrowed(index);
+    }
     std::optional<ExpertChoice> choice = dim && index ? tokensAt(index) : std::nullopt;
     return choice && readRowsOf(call, self, *dim, *choice);
   }
@@ -338,9 +367,13 @@ std::optional<TokenRows> RowSpreader::rowsAt(Value value, ArrayRef<Value> indice
 
 /// Rows that are added at the numbers of their tokens.
 bool RowSpreader::readAdded(plan::CallOp call, const CallView &view) {
-  Value self = tensorArgument(call, view, "self"), source = tensorArgument(call, view, "source"),
+  bool isScatter = view.target == "aten.scatter_add.default";
+  Value self = tensorArgument(call, view, "self"), source = tensorArgument(call, view, isScatter ? "src" : "source"),
         index = tensorArgument(call, view, "index");
-  std::optional<TokenRows> rows = index ? rowsAt(source, index) : std::nullopt;
+  if (isScatter && (!index || !source || shapeOf(index).size() != shapeOf(source).size() ||
+                    shapeOf(index).drop_front() != shapeOf(source).drop_front()))
+    return false;
+  std::optional<TokenRows> rows = index ? rowsAt(source, isScatter ? narrowed(index) : index) : std::nullopt;
   return self && rows && rows->others.areZero && view.getFloat("alpha", 1) == 1 && isAlong(call, 0) &&
          replaceBySum(call, self, *rows);
 }
@@ -369,7 +402,7 @@ bool RowSpreader::readWritten(plan::CallOp call, const CallView &view) {
 
 /// An operator on each row alone.
 bool RowSpreader::readEachRow(plan::CallOp call, const CallView &) {
-  if (readColumns(call))
+  if (readWide(call) || readColumns(call))
     return true;
   SmallVector<const TokenRows *> rows;
   SmallVector<Value> operands;
@@ -399,13 +432,14 @@ bool RowSpreader::readEachRow(plan::CallOp call, const CallView &) {
 
 bool RowSpreader::read(plan::CallOp call) {
   using Reader = bool (RowSpreader::*)(plan::CallOp, const CallView &);
-  Reader reader = llvm::StringSwitch<Reader>(call.getTarget())
-                      .Cases({"aten.where.default", "aten.nonzero_numpy.default"}, &RowSpreader::readPositions)
-                      .Cases({"aten.nonzero.default", "aten.argwhere.default"}, &RowSpreader::readList)
-                      .Cases({"aten.index.Tensor", "aten.index_select.default"}, &RowSpreader::readLookup)
-                      .Case("aten.index_add.default", &RowSpreader::readAdded)
-                      .Case("aten.index_put.default", &RowSpreader::readWritten)
-                      .Default(&RowSpreader::readEachRow);
+  Reader reader =
+      llvm::StringSwitch<Reader>(call.getTarget())
+          .Cases({"aten.where.default", "aten.nonzero_numpy.default"}, &RowSpreader::readPositions)
+          .Cases({"aten.nonzero.default", "aten.argwhere.default"}, &RowSpreader::readList)
+          .Cases({"aten.index.Tensor", "aten.index_select.default", "aten.gather.default"}, &RowSpreader::readLookup)
+          .Cases({"aten.index_add.default", "aten.scatter_add.default"}, &RowSpreader::readAdded)
+          .Case("aten.index_put.default", &RowSpreader::readWritten)
+          .Default(&RowSpreader::readEachRow);
   return (this->*reader)(call, CallView::of(call));
 }
 

@@ -428,3 +428,28 @@ func.func @product_with_one_hot(%x: tensor<6x8xf32>, %scores: tensor<2x3x4xf32>,
   %out = plan.call "aten.einsum.default"(%y, %all) {equation = "ted,te->td", tensors = [#base.operand<0>, #base.operand<1>]} in "mlp" : (tensor<6x4x8xf32>, tensor<6x4xf32>) -> tensor<6x8xf32>
   return %out : tensor<6x8xf32>
 }
+
+// -----
+
+// Gates of tokens in one dim, which a view divides.
+// CHECK-LABEL: func.func @divided_by_view
+// CHECK: plan.call "meshplan.route"
+// CHECK: plan.call "meshplan.combine"{{.*}} -> tensor<2x3x8xf32>
+// CHECK-NOT: aten.linear
+func.func @divided_by_view(%x: tensor<2x3x8xf32>, %scores: tensor<6x2xf32>, %a: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.experts.0.weight"]}, %b: tensor<8x8xf32> {plan.kind = #plan.kind<parameter>, plan.names = ["mlp.experts.1.weight"]}) -> tensor<2x3x8xf32> {
+  %g, %i = plan.call "aten.topk.default"(%scores) {self = #base.operand<0>, k = 2 : i64} in "mlp" : (tensor<6x2xf32>) -> (tensor<6x2xf32>, tensor<6x2xi64>)
+  %m0 = plan.call "aten.eq.Scalar"(%i) {self = #base.operand<0>, other = 0 : i64} in "mlp" : (tensor<6x2xi64>) -> tensor<6x2xi1>
+  %v0 = plan.call "aten.mul.Tensor"(%g, %m0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x2xf32>, tensor<6x2xi1>) -> tensor<6x2xf32>
+  %s0 = plan.call "aten.sum.dim_IntList"(%v0) {self = #base.operand<0>, dim = [-1]} in "mlp" : (tensor<6x2xf32>) -> tensor<6xf32>
+  %c0 = plan.call "aten.reshape.default"(%s0) {self = #base.operand<0>, shape = [2, 3, 1]} in "mlp" : (tensor<6xf32>) -> tensor<2x3x1xf32>
+  %y0 = plan.call "aten.linear.default"(%x, %a) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.0" : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %p0 = plan.call "aten.mul.Tensor"(%y0, %c0) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<2x3x8xf32>, tensor<2x3x1xf32>) -> tensor<2x3x8xf32>
+  %m1 = plan.call "aten.eq.Scalar"(%i) {self = #base.operand<0>, other = 1 : i64} in "mlp" : (tensor<6x2xi64>) -> tensor<6x2xi1>
+  %v1 = plan.call "aten.mul.Tensor"(%g, %m1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<6x2xf32>, tensor<6x2xi1>) -> tensor<6x2xf32>
+  %s1 = plan.call "aten.sum.dim_IntList"(%v1) {self = #base.operand<0>, dim = [-1]} in "mlp" : (tensor<6x2xf32>) -> tensor<6xf32>
+  %c1 = plan.call "aten.reshape.default"(%s1) {self = #base.operand<0>, shape = [2, 3, 1]} in "mlp" : (tensor<6xf32>) -> tensor<2x3x1xf32>
+  %y1 = plan.call "aten.linear.default"(%x, %b) {input = #base.operand<0>, weight = #base.operand<1>} in "mlp.experts.1" : (tensor<2x3x8xf32>, tensor<8x8xf32>) -> tensor<2x3x8xf32>
+  %p1 = plan.call "aten.mul.Tensor"(%y1, %c1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<2x3x8xf32>, tensor<2x3x1xf32>) -> tensor<2x3x8xf32>
+  %out = plan.call "aten.add.Tensor"(%p0, %p1) {self = #base.operand<0>, other = #base.operand<1>} in "mlp" : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  return %out : tensor<2x3x8xf32>
+}

@@ -67,10 +67,10 @@ std::optional<ExpertGate> meshplan::readExpertGates(SparseGatesReader &reader, V
   return readAllGates(reader, isColumn ? call.getOperand(0) : gates);
 }
 
-/// The value without dims of size 1 that have been added for its features.
+/// The value without dims of size 1 that have been added for its features, perhaps by a view that divides the tokens.
 static Value withoutFeatures(Value gate) {
   auto call = gate.getDefiningOp<plan::CallOp>();
-  while (call && keepsOrder(call) && rankOf(call.getOperand(0)) + 1 == rankOf(gate) && shapeOf(gate).back() == 1) {
+  while (call && keepsOrder(call) && rankOf(call.getOperand(0)) < rankOf(gate) && shapeOf(gate).back() == 1) {
     gate = call.getOperand(0);
     call = gate.getDefiningOp<plan::CallOp>();
   }

@@ -173,8 +173,8 @@ TEST_F(Entries, ADividingStyleNeedsParameters) {
 }
 
 TEST_F(Entries, PlacementSaysWhichModuleHasExperts) {
-  model.modules[5].path = "net.c.a";
-  model.modules[6].path = "net.c.b";
+  model.modules[5].path = "net.c.gate";
+  model.modules[6].path = "net.d";
   bindRight("net.c: expert tp\nrest: replicate");
   EXPECT_THAT(plan.entries.at(0).modules, ElementsAre(4));
 }

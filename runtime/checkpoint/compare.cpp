@@ -4,6 +4,7 @@
 //
 //   in the plan                                 the tensor is
 //   the sharding                                read as the new one says; files hold whole tensors
+//   modules of a list, stacked or apart         made of the others before the comparison (arrange.h)
 //   the dtype of a parameter                    converted from its master weight, or from itself
 //   new master weights                          begun as the saved parameters
 //   no master weights any more                  not used
@@ -20,19 +21,13 @@
 
 #include "runtime/artifact/sharding.h"
 #include "runtime/base/names.h"
-#include "runtime/schema/weight_pieces.h"
+#include "runtime/checkpoint/arrange.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 using namespace meshplan;
-
-/// True if weight files have a tensor of this name as a part of the parameter.
-static bool hasPiece(const RecordedParameter &parameter, const std::string &name) {
-  auto isIt = [&](const WeightPiece &piece) { return piece.name == name; };
-  return parameter.pieces && std::ranges::any_of(piecesOf(*parameter.pieces, parameter.shape), isIt);
-}
 
 namespace {
 
@@ -69,35 +64,13 @@ private:
     return nullptr;
   }
 
-  Status foreign(const std::string &why) const {
-    return Status(StatusCode::invalid, path + ": the checkpoint is of a different model: " + why +
-                                           "; help: name a checkpoint of this model, or start a new training in "
-                                           "another folder");
-  }
-
-  /// `expert` makes one parameter of those of a list of modules.
-  Status missing(const RecordedParameter &wanted) const {
-    const std::string &name = wanted.names.front();
-    auto isPart = [&](const RecordedParameter &saved) { return hasPiece(saved, name); };
-    auto hasPart = [&](const RecordedParameter &saved) { return hasPiece(wanted, saved.names.front()); };
-    if (auto whole = std::ranges::find_if(record.parameters, isPart); whole != record.parameters.end())
-      return Status::error(StatusCode::invalid, path, ": it has '", name, "' as a part of '", whole->names.front(),
-                           "', since its plan divides the modules of a list by 'expert'; help: do so in this plan, "
-                           "too: over an axis of size 1 each rank has all of them");
-    if (auto part = std::ranges::find_if(record.parameters, hasPart); part != record.parameters.end())
-      return Status::error(StatusCode::invalid, path, ": it has '", part->names.front(),
-                           "' as a parameter of its own, which is a part of '", name,
-                           "' in this plan, since 'expert' divides the modules of a list; help: leave 'expert' out, "
-                           "or start a new training from what `meshplan-run export ",
-                           path, "` writes");
-    return foreign("it has no parameter '" + name + "'");
-  }
+  Status foreign(const std::string &why) const { return otherModel(path, why); }
 
   Status compareParameter(const RecordedParameter &wanted) {
     // A tied parameter may be saved under any of its names.
     const RecordedParameter *saved = findAny(record, wanted.names);
     if (!saved)
-      return missing(wanted);
+      return foreign("it has no parameter '" + wanted.names.front() + "'");
     if (saved->shape != wanted.shape)
       return foreign("parameter '" + wanted.names.front() + "' is " + shapeText(saved->shape) + ", " +
                      shapeText(wanted.shape) + " required");

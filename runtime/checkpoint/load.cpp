@@ -11,10 +11,10 @@ using namespace meshplan;
 /// Ranks may see a shared folder at different times, so rank 0 chooses the checkpoint. A defect that all ranks would
 /// find is reported by rank 0 alone.
 static Expected<std::string> findTogether(World &world, std::string path, const std::string &weights,
-                                          CheckpointParts parts) {
+                                          CheckpointParts parts, const artifact::Program &program) {
   if (world.rank() == 0) {
     MESHPLAN_ASSIGN_OR_RETURN(path, findCheckpoint(path));
-    MESHPLAN_RETURN_IF_ERROR(CheckpointSource::open(path, weights, parts).status());
+    MESHPLAN_RETURN_IF_ERROR(CheckpointSource::open(path, weights, parts, &program).status());
   }
   MESHPLAN_RETURN_IF_ERROR(shareFromFirst(world, path, "looking for the checkpoint"));
   return path;
@@ -26,8 +26,8 @@ Expected<LoadedCheckpoint> meshplan::loadCheckpoint(World &world, ProgramRunner 
   const artifact::Program &program = runner.walk().view().program();
   bool hasStates = program.states() && program.states()->size() > 0;
   CheckpointParts parts = hasStates ? CheckpointParts::all : CheckpointParts::parameters;
-  MESHPLAN_ASSIGN_OR_RETURN(loaded.path, findTogether(world, path, weights, parts));
-  MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, CheckpointSource::open(loaded.path, weights, parts));
+  MESHPLAN_ASSIGN_OR_RETURN(loaded.path, findTogether(world, path, weights, parts, program));
+  MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, CheckpointSource::open(loaded.path, weights, parts, &program));
   MESHPLAN_ASSIGN_OR_RETURN(loaded.notes, checkCheckpoint(source, program));
   MESHPLAN_RETURN_IF_ERROR(runner.loadHeld(CheckpointFeed(source, program)));
   loaded.state = source.record().state;

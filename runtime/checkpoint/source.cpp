@@ -18,6 +18,7 @@
 
 #include "runtime/artifact/vector_range.h"
 #include "runtime/base/names.h"
+#include "runtime/checkpoint/arrange.h"
 #include "runtime/checkpoint/record.h"
 #include "runtime/data/safetensors_header.h"
 
@@ -87,7 +88,8 @@ static Expected<TensorSource> openFile(const std::string &folder, const Checkpoi
   return source;
 }
 
-Expected<TensorSource> meshplan::openModelWeights(const std::string &path) {
+/// `wanted` are the parameters that are read of them.
+static Expected<TensorSource> openWeightsFor(const std::string &path, std::span<const RecordedParameter> wanted) {
   MESHPLAN_ASSIGN_OR_RETURN(TensorSource source, TensorSource::open(path));
   std::error_code ignored;
   std::filesystem::path file(path);
@@ -101,7 +103,12 @@ Expected<TensorSource> meshplan::openModelWeights(const std::string &path) {
   MESHPLAN_ASSIGN_OR_RETURN(CheckpointRecord record, openRecord(folder));
   MESHPLAN_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::open(file));
   MESHPLAN_RETURN_IF_ERROR(checkFile(source, mapped, record.files()[0], record));
+  divideStacks(source, record.parameters, wanted);
   return source;
+}
+
+Expected<TensorSource> meshplan::openModelWeights(const std::string &path, const artifact::Program &program) {
+  return openWeightsFor(path, recordOf(program, TrainingState{}).parameters);
 }
 
 Expected<CheckpointSource> CheckpointSource::openSaved(const std::string &folder, CheckpointParts parts) {
@@ -116,8 +123,11 @@ Expected<CheckpointSource> CheckpointSource::openSaved(const std::string &folder
 }
 
 Expected<CheckpointSource> CheckpointSource::open(const std::string &folder, const std::string &weights,
-                                                  CheckpointParts parts) {
+                                                  CheckpointParts parts, const artifact::Program *program) {
   MESHPLAN_ASSIGN_OR_RETURN(CheckpointSource source, openSaved(folder, parts));
+  if (program)
+    MESHPLAN_RETURN_IF_ERROR(arrange({source.content, source.model, source.optimizer ? &*source.optimizer : nullptr},
+                                     source.path, *program));
   if (!source.content.savesAll())
     MESHPLAN_RETURN_IF_ERROR(source.openWeights(weights));
   return source;
@@ -125,7 +135,7 @@ Expected<CheckpointSource> CheckpointSource::open(const std::string &folder, con
 
 Status CheckpointSource::openWeights(const std::string &given) {
   const std::string &file = given.empty() ? content.state.weights : given;
-  auto opened = openModelWeights(file);
+  auto opened = openWeightsFor(file, content.parameters);
   if (!opened)
     return Status(opened.status().code(), path + ": frozen tensors are in the initial weights of the training: " +
                                               opened.status().message() + "; help: give them with --weights");
@@ -135,7 +145,9 @@ Status CheckpointSource::openWeights(const std::string &given) {
                          ", so it cannot be checked that '", file,
                          "' are the initial weights of the training; help: export it with the version that wrote it, "
                          "and train from the export");
-  if (fingerprintOf(*opened) != content.weightsFingerprint)
+  // Of the file as it is: nothing in it is divided.
+  MESHPLAN_ASSIGN_OR_RETURN(TensorSource stored, TensorSource::open(file));
+  if (fingerprintOf(stored) != content.weightsFingerprint)
     return Status::error(
         StatusCode::invalid, path, ": '", file,
         "' are not the initial weights of the training, and the checkpoint does not hold frozen tensors; "

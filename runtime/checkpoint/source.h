@@ -18,10 +18,12 @@ enum class CheckpointParts { all, parameters };
 /// save. Move only. Thread safe after opening.
 class CheckpointSource {
 public:
-  /// `weights` replaces the initial weights that the record names; empty: not replaced. `corrupted` if a file lacks a
-  /// tensor of the record, or has it in another dtype or shape; `invalid` if the weights are not those of the training.
+  /// `weights` replaces the initial weights that the record names; empty: not replaced. With `program`, parameters of
+  /// modules of a list are as it has them, stacked or apart (arrange.h). `corrupted` if a file lacks a tensor of the
+  /// record, or has it in another dtype or shape; `invalid` if the weights are not those of the training.
   static Expected<CheckpointSource> open(const std::string &folder, const std::string &weights = "",
-                                         CheckpointParts parts = CheckpointParts::all);
+                                         CheckpointParts parts = CheckpointParts::all,
+                                         const artifact::Program *program = nullptr);
 
   /// Opens it without the initial weights: only what is saved can be read.
   static Expected<CheckpointSource> openSaved(const std::string &folder, CheckpointParts parts = CheckpointParts::all);
@@ -56,8 +58,8 @@ private:
 };
 
 /// Opens weights of a model. If the path is a checkpoint or its model.safetensors, they are compared with the record,
-/// as CheckpointSource does.
-Expected<TensorSource> openModelWeights(const std::string &path);
+/// as CheckpointSource does, and have the parameters of modules of a list as `program` has them.
+Expected<TensorSource> openModelWeights(const std::string &path, const artifact::Program &program);
 
 /// Feeds the tensors of a checkpoint to a program that resumes from it, after checkCheckpoint has accepted it. A
 /// parameter whose dtype differs from the checkpoint's is converted from the master weight if there is one. A master

@@ -47,4 +47,15 @@ PieceSlice sliceOfPiece(const StoredPiece &piece, const SliceRanges &ranges) {
   return slice;
 }
 
+SliceRanges rangesOfWhole(const StoredTensor &part, const SliceRanges &ranges) {
+  SliceRanges inWhole;
+  size_t missing = part.begin.size() - part.shape.size();
+  if (missing > 0)
+    inWhole.push_back({{part.begin[0], 1}});
+  for (size_t dim = 0; dim < ranges.size(); ++dim)
+    for (std::vector<Range> &own = inWhole.emplace_back(ranges[dim]); Range &range : own)
+      range.offset += part.begin[dim + missing];
+  return inWhole;
+}
+
 } // namespace meshplan

@@ -1,7 +1,7 @@
 //===- tensor_pieces.h - slices of tensors of several pieces ----*- C++ -*-===//
 //
-// A tensor may be stored as several others (TensorSource::assemble). Here a slice of it becomes slices of these.
-// Private to this room.
+// A tensor may be stored as several others (TensorSource::assemble), or as a part of another one
+// (TensorSource::divide). Here a slice of it becomes slices of these. Private to this room.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +28,9 @@ struct PieceSlice {
 
 /// Precondition: checkSlice for the tensor that the piece belongs to.
 PieceSlice sliceOfPiece(const StoredPiece &piece, const SliceRanges &ranges);
+
+/// A slice of a tensor that is a part of another one, as a slice of that one. Precondition: checkSlice.
+SliceRanges rangesOfWhole(const StoredTensor &part, const SliceRanges &ranges);
 
 } // namespace meshplan
 

@@ -197,15 +197,41 @@ void TensorSource::assemble(std::span<const std::string> wanted, const WeightPie
   if (std::ranges::any_of(wanted, [&](const std::string &name) { return find(name); }))
     return;
   std::vector<WeightPiece> all = piecesOf(pieces, shape);
-  Expected<StoredTensor> made = assembled(wanted.front(), all, shape, areStackedModules(pieces, wanted.front()));
+  makeOf(wanted, all, assembled(wanted.front(), all, shape, areStackedModules(pieces, wanted.front())));
+}
+
+void TensorSource::assemble(const std::string &name, std::span<const WeightPiece> pieces,
+                            std::span<const int64_t> shape) {
+  makeOf({&name, 1}, pieces, assembled(name, pieces, shape, /*areModules=*/false));
+}
+
+void TensorSource::makeOf(std::span<const std::string> wanted, std::span<const WeightPiece> pieces,
+                          Expected<StoredTensor> made) {
   if (!made) {
     for (const std::string &name : wanted)
       unassembled.emplace(name, made.status());
     return;
   }
-  for (const WeightPiece &piece : all)
+  for (const WeightPiece &piece : pieces)
     tensors.erase(piece.name);
   tensors.emplace(wanted.front(), *std::move(made));
+}
+
+void TensorSource::divide(const std::string &name, std::span<const WeightPiece> pieces) {
+  auto found = tensors.find(name);
+  if (found == tensors.end())
+    return;
+  auto whole = std::make_shared<const StoredTensor>(std::move(found->second));
+  tensors.erase(found);
+  for (const WeightPiece &piece : pieces)
+    tensors.emplace(piece.name, StoredTensor{.name = piece.name,
+                                             .dtype = whole->dtype,
+                                             .shape = piece.stored,
+                                             .strides = contiguousStrides(piece.stored),
+                                             .payload = plainPayload({}),
+                                             .foreignType = whole->foreignType,
+                                             .whole = whole,
+                                             .begin = piece.begin});
 }
 
 Status TensorSource::check(const StoredTensor &tensor) const {
@@ -238,6 +264,11 @@ Status TensorSource::read(const StoredTensor &tensor, const SliceRanges &ranges,
   if (tensor.pieces) {
     MESHPLAN_RETURN_IF_ERROR(checkSlice(ranges, tensor.shape).withContext(what));
     return readPieces(tensor, ranges, dtype, out, share);
+  }
+  // As ranges of the whole tensor, to which its checksums belong.
+  if (tensor.whole) {
+    MESHPLAN_RETURN_IF_ERROR(checkSlice(ranges, tensor.shape).withContext(what));
+    return read(*tensor.whole, rangesOfWhole(tensor, ranges), dtype, out, share);
   }
   // Floats are converted, as PyTorch's load_state_dict does. An integer of another width may not represent the value.
   if (tensor.dtype != dtype && !(isFloat(tensor.dtype) && isFloat(dtype)))
@@ -290,6 +321,8 @@ void TensorSource::announce(const StoredTensor &tensor, const SliceRanges &range
     for (const StoredPiece &piece : *tensor.pieces)
       if (PieceSlice slice = sliceOfPiece(piece, ranges); !slice.isEmpty())
         announce(piece.tensor, slice.ofPiece);
+  if (tensor.whole && checkSlice(ranges, tensor.shape).ok())
+    announce(*tensor.whole, rangesOfWhole(tensor, ranges));
   std::span<const std::byte> bytes = tensor.payload->mapped();
   if (bytes.empty() || !tensor.foreignType.empty() || !checkSlice(ranges, tensor.shape).ok())
     return;

@@ -44,6 +44,10 @@ struct StoredTensor {
   std::shared_ptr<const BlockChecksums> checksums = {}; ///< of the payload; null: none are recorded
   /// The tensors that it is made of, if it is not stored itself (TensorSource::assemble); its payload is empty then.
   std::shared_ptr<const std::vector<StoredPiece>> pieces = {};
+  /// The tensor that it is a part of, from `begin` on, if it is not stored itself (TensorSource::divide); its payload
+  /// is empty then. It may lack the first dim of that tensor.
+  std::shared_ptr<const StoredTensor> whole = {};
+  std::vector<int64_t> begin = {};
 };
 
 /// A stored tensor that has the elements of another one, `shape` from `begin`. It may lack the first dim, of extent 1.
@@ -74,6 +78,13 @@ public:
   /// then on. Does nothing if the file has one of the names. If a piece is missing, or has another shape or dtype than
   /// required, `require` fails with the reason. Precondition: no piecesFault.
   void assemble(std::span<const std::string> names, const WeightPieces &pieces, std::span<const int64_t> shape);
+
+  /// As above, for pieces that the file has: the tensor `name`.
+  void assemble(const std::string &name, std::span<const WeightPiece> pieces, std::span<const int64_t> shape);
+
+  /// The reverse: makes the tensors that the pieces name of the tensor `name`, which is not one of its own from then
+  /// on. Does nothing if the file has no such tensor. Precondition: they are pieces of a tensor of its shape.
+  void divide(const std::string &name, std::span<const WeightPiece> pieces);
 
   /// Null if there is no such tensor.
   const StoredTensor *find(std::string_view name) const;
@@ -114,6 +125,7 @@ private:
   /// `areModules`: the pieces are the parameters of a list of modules.
   Expected<StoredTensor> assembled(const std::string &name, std::span<const WeightPiece> pieces,
                                    std::span<const int64_t> shape, bool areModules) const;
+  void makeOf(std::span<const std::string> wanted, std::span<const WeightPiece> pieces, Expected<StoredTensor> made);
   Status partsNotFound(const std::string &name, std::span<const WeightPiece> pieces, bool areModules) const;
   Status readPieces(const StoredTensor &tensor, const SliceRanges &ranges, DType dtype, std::span<std::byte> out,
                     ReaderShare share) const;

@@ -134,7 +134,7 @@ Expected<RankFeeds> RankFeeds::open(const RunOptions &options, const Job &job) {
   std::vector<std::string> read{options.schedule};
   RankFeeds feeds{std::make_unique<RandomFeed>(), std::make_unique<RandomFeed>(), ""};
   if (!options.weights.empty()) {
-    MESHPLAN_ASSIGN_OR_RETURN(TensorSource weights, openModelWeights(options.weights));
+    MESHPLAN_ASSIGN_OR_RETURN(TensorSource weights, openModelWeights(options.weights, *job.program));
     MESHPLAN_ASSIGN_OR_RETURN(auto feed, AdapterFeed::open(std::move(weights), options.adapters, *job.program));
     std::ranges::move(feed->filePaths(), std::back_inserter(read));
     feeds.warning = feed->warning();

@@ -40,7 +40,7 @@ static Status checkTrains(const RunOptions &options, const artifact::Program &pr
 /// Opens the weights that a training begins with, and records their file if checkpoints lack frozen parameters.
 static Status openWeights(const RunOptions &options, const Job &job, TrainInputs &inputs) {
   if (!options.weights.empty()) {
-    auto opened = openModelWeights(options.weights);
+    auto opened = openModelWeights(options.weights, *job.program);
     if (auto last = findCheckpoint(options.weights); !opened && last)
       return Status::error(StatusCode::invalid, "--weights: '", options.weights,
                            "' is a folder of checkpoints; help: name one, '", *last,

@@ -114,6 +114,57 @@ TEST_F(LoadTest, WhatWasNotTrainedBegins) {
               testing::Each(behindStep(2).parameter));
 }
 
+/// Each step is saved, and continued in the other form.
+TEST_F(LoadTest, ModulesGoOnAsAStackAndBack) {
+  struct Form {
+    SmallPlan plan;
+    std::vector<std::string> names;
+  };
+  const Form apart{{.dtype = DType::bf16, .master = DType::f32, .modules = 3}, {"l.0.w", "l.1.w", "l.2.w"}};
+  const Form stacked{{.ranks = 3, .dtype = DType::bf16, .master = DType::f32, .modules = 3, .isStacked = true},
+                     {"l.w"}};
+  save(apart.plan);
+  int64_t steps = 2;
+  for (const Form &form : {stacked, apart, stacked}) {
+    Artifact artifact = scheduleOf(form.plan);
+    Status status = onRanks(artifact, [&](World &world, ProgramRunner &runner) -> Status {
+      MESHPLAN_ASSIGN_OR_RETURN(LoadedCheckpoint loaded, loadCheckpoint(world, runner, folder / "run"));
+      EXPECT_THAT(loaded.notes, testing::IsEmpty());
+      MESHPLAN_ASSIGN_OR_RETURN(CheckpointWriter writer,
+                                CheckpointWriter::open(world, {.folder = folder / "run", .step = steps}));
+      MESHPLAN_RETURN_IF_ERROR(runner.run());
+      MESHPLAN_RETURN_IF_ERROR(writer.start(runner, loaded.state));
+      return writer.finish();
+    });
+    ASSERT_TRUE(status.ok()) << status.message();
+    std::string saved = (folder / "run/step-00000") + std::to_string(++steps);
+    for (const std::string &name : form.names) {
+      EXPECT_THAT(elementsOf(saved + "/optimizer.safetensors", name + ".master"),
+                  testing::Each(behindStep(steps).parameter));
+      EXPECT_THAT(elementsOf(saved + "/optimizer.safetensors", name + ".momentum_buffer"),
+                  testing::Each(behindStep(steps).momentum));
+    }
+  }
+}
+
+TEST_F(LoadTest, OtherModules) {
+  save({.modules = 3});
+  EXPECT_EQ(errorUnder({.modules = 4, .isStacked = true}),
+            other + "it has no parameter 'l.3.w', which is a part of 'l.w' [4, 7] in this plan" + way);
+  EXPECT_EQ(errorUnder({.modules = 2, .isStacked = true}),
+            other + "it has parameter 'l.2.w', which the plan's model lacks" + way);
+  EXPECT_EQ(errorUnder({.extent = 8, .modules = 3, .isStacked = true}),
+            other + "parameter 'l.0.w' is [7], [8] required as a part of 'l.w'" + way);
+}
+
+TEST_F(LoadTest, AnotherStack) {
+  save({.modules = 3, .isStacked = true});
+  EXPECT_EQ(errorUnder({.modules = 4}), other + "it has no parameter 'l.3.w'" + way);
+  EXPECT_EQ(errorUnder({.modules = 2}), other + "it has parameter 'l.2.w', which the plan's model lacks" + way);
+  EXPECT_EQ(errorUnder({.extent = 8, .modules = 3}), other + "parameter 'l.0.w' is [7], [8] required" + way);
+  EXPECT_EQ(errorUnder({.modules = 4, .isStacked = true}), other + "parameter 'l.w' is [3, 7], [4, 7] required" + way);
+}
+
 TEST_F(LoadTest, ParametersAloneNeedNoStates) {
   save({});
   std::filesystem::remove(checkpoint + "/optimizer.safetensors");

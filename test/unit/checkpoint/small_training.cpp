@@ -23,7 +23,21 @@ public:
     builder.program().role = artifact::ProgramRole::step;
     lr = setting("optimizer.lr", rate);
     step = setting("step", 1);
-    train(plan.name, plan.dtype, plan.master);
+    if (plan.isStacked) {
+      dims = {{plan.modules, {"dp"}}, {plan.extent}};
+      train("l.w", plan.dtype, plan.master);
+      auto &pieces = builder.program().parameters.back()->pieces = std::make_unique<artifact::WeightPiecesT>();
+      pieces->before = {"l."};
+      pieces->after = {".w"};
+      pieces->sizes = {plan.extent};
+      pieces->dim = 1;
+      pieces->count = plan.modules;
+      dims = {{plan.extent, {"dp"}}};
+    }
+    for (int64_t module = 0; module < plan.modules && !plan.isStacked; ++module)
+      train("l." + std::to_string(module) + ".w", plan.dtype, plan.master);
+    if (plan.modules == 0)
+      train(plan.name, plan.dtype, plan.master);
     if (plan.inPieces) {
       auto &pieces = builder.program().parameters.back()->pieces = std::make_unique<artifact::WeightPiecesT>();
       pieces->before = {"first", "second"};
@@ -33,7 +47,7 @@ public:
     if (plan.hasFrozen && plan.isBaseTrained) {
       train(plan.baseName, DType::f32, {});
     } else if (plan.hasFrozen) {
-      freeze(builder.parameter(baseNames(), dims(), plan.isInteger ? DType::i64 : DType::f32));
+      freeze(builder.parameter(baseNames(), dims, plan.isInteger ? DType::i64 : DType::f32));
       builder.program().parameters.back()->buffer = plan.isBuffer;
     }
   }
@@ -44,8 +58,6 @@ private:
   std::vector<std::string> baseNames() const {
     return plan.otherBaseName.empty() ? std::vector{plan.baseName} : std::vector{plan.baseName, plan.otherBaseName};
   }
-
-  std::vector<TestDim> dims() const { return {{plan.extent, {"dp"}}}; }
 
   void freeze(int) { builder.program().parameters.back()->trainable = false; }
 
@@ -61,7 +73,7 @@ private:
     state.name = parameter + "." + kind;
     state.parameter = parameter;
     state.copies = copies;
-    return state.value = builder.value(dims(), dtype);
+    return state.value = builder.value(dims, dtype);
   }
 
   void update(int value, int target) {
@@ -84,8 +96,8 @@ private:
 
   void train(const std::string &name, DType dtype, std::optional<DType> master) {
     DType changed = master.value_or(dtype);
-    int gradient = builder.input("gradient of " + name, dims(), changed);
-    int parameter = builder.parameter({name}, dims(), dtype), held = parameter;
+    int gradient = builder.input("gradient of " + name, dims, changed);
+    int parameter = builder.parameter({name}, dims, dtype), held = parameter;
     builder.program().parameters.back()->trainable = true;
     if (master)
       held = state(name, "master", *master, true);
@@ -96,7 +108,7 @@ private:
   }
 
   int change(const std::string &name, int held, int gradient, DType dtype) {
-    int made = builder.value(dims(), dtype);
+    int made = builder.value(dims, dtype);
     std::vector<artifact::ArgT> args{tensorArg("parameter", held), tensorArg("gradient", gradient)};
     if (plan.optimizer == "plain") {
       args.push_back(tensorArg("learning_rate", lr));
@@ -105,7 +117,7 @@ private:
       overwrites({held});
       return made;
     }
-    int buffer = state(name, "momentum_buffer", dtype, false), newBuffer = builder.value(dims(), dtype);
+    int buffer = state(name, "momentum_buffer", dtype, false), newBuffer = builder.value(dims, dtype);
     for (artifact::ArgT arg : {tensorArg("momentum", buffer), tensorArg("learning_rate", lr), tensorArg("step", step),
                                realArg("rate", momentum), realArg("dampening", 0), realArg("weight_decay", 0)})
       args.push_back(std::move(arg));
@@ -117,7 +129,7 @@ private:
   }
 
   void roundInto(int parameter, int made, DType dtype) {
-    int rounded = builder.value(dims(), dtype), assigned = builder.value(dims(), dtype);
+    int rounded = builder.value(dims, dtype), assigned = builder.value(dims, dtype);
     builder.compute("aten._to_copy.default", {tensorArg("self", made), dtypeArg("dtype", dtype)}, {rounded});
     builder.compute("meshplan.assign", {tensorArg("self", parameter), tensorArg("source", rounded)}, {assigned});
     overwrites({parameter});
@@ -126,6 +138,7 @@ private:
 
   const SmallPlan &plan;
   ScheduleBuilder builder{{{"dp", plan.ranks}}};
+  std::vector<TestDim> dims{{plan.extent, {"dp"}}}; // of what is added next
   int lr = -1, step = -1;
 };
 

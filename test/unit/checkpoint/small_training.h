@@ -29,6 +29,8 @@ struct SmallPlan {
   bool isInteger = false;                            ///< "base" is of i64
   bool isBuffer = false;                             ///< "base" is not a parameter
   bool inPieces = false;                             ///< files have w as "first", of three elements, and "second"
+  int64_t modules = 0;    ///< instead of w, a list "l" has this many modules with a parameter "w" each
+  bool isStacked = false; ///< and they are one parameter
 };
 
 /// A schedule of the plan.

@@ -133,5 +133,37 @@ TEST_F(TensorPieces, OfAnotherShapeOrType) {
             "another file");
 }
 
+TEST_F(TensorPieces, AreMadeOfATensor) {
+  // [2, 3, 2], which is divided, and then one tensor of its parts under another name.
+  writeText(directory / "w.safetensors",
+            safetensorsText(R"({"w": {"dtype": "U8", "shape": [2, 3, 2], "data_offsets": [0, 12]}})", 12));
+  TensorSource source = *TensorSource::open(directory / "w.safetensors");
+  source.divide("v", piecesOf(pieces, shape));
+  EXPECT_THAT(source.names(), ElementsAre("w"));
+  source.divide("w", piecesOf(pieces, shape));
+  EXPECT_THAT(source.names(), ElementsAre("e.0.a", "e.0.b", "e.1.a", "e.1.b"));
+  EXPECT_THAT(readAs<uint8_t>(source, "e.0.b", {{{0, 1}}, {{0, 2}}}, DType::u8), ElementsAre(4, 5));
+  EXPECT_THAT(readAs<uint8_t>(source, "e.1.a", {{{0, 2}}, {{1, 1}}}, DType::u8), ElementsAre(7, 9));
+  source.announce(*source.find("e.1.a"), {{{0, 2}}, {{1, 1}}});
+  std::vector<std::byte> out(1);
+  EXPECT_FALSE(source.read(*source.find("e.1.a"), {{{2, 1}}, {{0, 1}}}, DType::u8, out).ok());
+  source.assemble("again", piecesOf(pieces, shape), shape);
+  EXPECT_THAT(source.names(), ElementsAre("again"));
+  EXPECT_THAT(readAs<uint8_t>(source, "again", {{{0, 2}}, {{1, 2}}, {{1, 1}}}, DType::u8), ElementsAre(3, 5, 9, 11));
+}
+
+/// A part has the checksums of the whole tensor, of which it compares the blocks that it reads.
+TEST_F(TensorPieces, OfATensorWithChecksums) {
+  writeText(directory / "w.safetensors",
+            safetensorsText(R"({"w": {"dtype": "U8", "shape": [2, 3, 2], "data_offsets": [0, 12]}})", 12));
+  TensorSource source = *TensorSource::open(directory / "w.safetensors");
+  std::vector<std::byte> first(6);
+  ASSERT_TRUE(source.read(*source.find("w"), {{{0, 1}}, {{0, 3}}, {{0, 2}}}, DType::u8, first).ok());
+  ASSERT_TRUE(source.setChecksums("w", {6, {crc32Of(first), 7}}).ok()) << "the second one is wrong";
+  source.divide("w", piecesOf({{"e."}, {""}, {3}, 1, 2}, shape));
+  EXPECT_THAT(readAs<uint8_t>(source, "e.0", {{{0, 3}}, {{0, 2}}}, DType::u8), ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_EQ(source.read(*source.find("e.1"), {{{0, 3}}, {{0, 2}}}, DType::u8, first).code(), StatusCode::corrupted);
+}
+
 } // namespace
 } // namespace meshplan

@@ -97,3 +97,28 @@ func.func @few_tokens(
       : (tensor<6x2x10xf32>, tensor<6x2xi64>) -> tensor<2x10xf32>
   return %2 : tensor<2x10xf32>
 }
+
+// -----
+
+// A dim of rows, which are the positions of samples: ranks take whole samples.
+// CHECK-LABEL: func.func @whole_samples
+// CHECK: %[[V:.*]] = plan.call "aten.view.default"(%arg1){{.*}} -> tensor<48x2xi64, #plan.sharding<[{"dp"}, {}]>>
+// CHECK: plan.reshard %[[V]] because "expert (dp, tp)"{{.*}} -> tensor<48x2xi64, #plan.sharding<[{"dp", "tp", unit 8}, {}]>>
+// CHECK: plan.reshard {{.*}} -> tensor<8x48x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}]>>
+plan.mesh [#base.mesh_axis<"dp" = 2>, #base.mesh_axis<"tp" = 2>]
+func.func @whole_samples(
+    %x: tensor<48x16xf32, #plan.sharding<[{"dp"}, {}]>> {plan.kind = #plan.kind<input>},
+    %i: tensor<6x8x2xi64, #plan.sharding<[{"dp"}, {}, {}]>> {plan.kind = #plan.kind<input>},
+    %w: tensor<8x10x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}]>> {plan.kind = #plan.kind<parameter>, plan.style = "expert (dp, tp)"}) -> tensor<48x10xf32> {
+  %v = plan.call "aten.view.default"(%i) {self = #base.operand<0>, size = [48, 2]}
+      : (tensor<6x8x2xi64, #plan.sharding<[{"dp"}, {}, {}]>>) -> tensor<48x2xi64>
+  %table, %counts = plan.call "meshplan.route"(%v) {indices = #base.operand<0>, first = 0 : i64, experts = 8 : i64}
+      : (tensor<48x2xi64>) -> (tensor<8x48xi64>, tensor<8x48xi64>)
+  %0 = plan.call "meshplan.dispatch"(%x, %table) {self = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64}
+      : (tensor<48x16xf32, #plan.sharding<[{"dp"}, {}]>>, tensor<8x48xi64>) -> tensor<8x48x16xf32>
+  %1 = plan.call "meshplan.grouped_linear"(%0, %w, %counts) {rows = #base.operand<0>, weight = #base.operand<1>, counts = #base.operand<2>, transposed = false}
+      : (tensor<8x48x16xf32>, tensor<8x10x16xf32, #plan.sharding<[{"dp", "tp"}, {}, {}]>>, tensor<8x48xi64>) -> tensor<8x48x10xf32>
+  %2 = plan.call "meshplan.combine"(%1, %table) {rows = #base.operand<0>, table = #base.operand<1>, slots = 2 : i64, size = [48, 10]}
+      : (tensor<8x48x10xf32>, tensor<8x48xi64>) -> tensor<48x10xf32>
+  return %2 : tensor<48x10xf32>
+}

@@ -123,7 +123,7 @@ std::optional<ShardingAttr> Propagation::spreadOver(Value indices, ArrayRef<Axis
       DimShardingAttr now = sharding.getDims()[dim];
       AxisList further(now.getAxes());
       further.push_back(axis);
-      // Blocks that the axes so far do not cut, such as the positions of a sample in a dim of rows, may not be cut either.
+      // Blocks that the axes so far do not cut, as the positions of a sample in a dim of rows, may not be cut either.
       int64_t extent = shapeOf(indices)[dim];
       DimShardingAttr divided = divideDim(extent, further, mesh, blocks.get(indices, dim));
       if (llvm::none_of(now.getAxes(), isTime) && dropMinorAxes(extent, divided, 1, mesh) == now &&

@@ -71,6 +71,7 @@ protected:
 
   std::vector<std::string> names() const {
     std::vector<std::string> names;
+    names.reserve(record.parameters.size() + record.states.size());
     for (const RecordedParameter &parameter : record.parameters)
       names.push_back(parameter.names.front());
     for (const RecordedState &state : record.states)

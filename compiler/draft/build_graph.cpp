@@ -12,6 +12,7 @@
 #include "compiler/draft/build_graph.h"
 #include "compiler/sharding/dataflow/attention_heads.h"
 #include "compiler/sharding/dataflow/expert_weights.h"
+#include "compiler/sharding/dataflow/routers.h"
 #include "compiler/sharding/families/convolutions.h"
 #include "compiler/sharding/op_record.h"
 #include "compiler/support/layer_names.h"
@@ -320,6 +321,11 @@ FeatureGraph GraphBuilder::build() {
     addWeight(function.getArgument(index), parameter, index);
   llvm::stable_sort(graph.weights,
                     [](const WeightUse &left, const WeightUse &right) { return left.call < right.call; });
+  for (plan::CallOp route : routesOf(function)) {
+    Mixture mixture{withoutIndices(holderOfExperts(route)), shapeOf(route.getResult(1)).front()};
+    if (!llvm::is_contained(graph.mixtures, mixture))
+      graph.mixtures.push_back(std::move(mixture));
+  }
   for (Value output : function.getBody().front().getTerminator()->getOperands())
     for (int64_t dim = 0; dim < cast<RankedTensorType>(output.getType()).getRank(); ++dim)
       graph.outputDims.push_back(firstDim[output] + dim);

@@ -360,6 +360,9 @@ void StyleChooser::collectUndivided(StyleChoices &choices) const {
 StyleChoices StyleChooser::choose() {
   chooseExperts();
   StyleChoices choices;
+  if (request.dataRanks > 1)
+    llvm::copy_if(graph.mixtures, std::back_inserter(choices.fewExperts),
+                  [&](const Mixture &mixture) { return !request.dividesExperts(mixture.experts); });
   if (!request.tensorRanks) {
     collectStyles(choices);
     return choices;

@@ -39,6 +39,7 @@ struct UndividedModule {
 struct StyleChoices {
   std::vector<StyleChoice> styles; ///< in program order, one for each path
   std::vector<UndividedModule> undivided;
+  std::vector<Mixture> fewExperts; ///< of which not every rank could have some, although samples are split
 };
 
 /// What the axes of the mesh allow.

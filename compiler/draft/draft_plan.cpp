@@ -29,7 +29,6 @@
 #include "compiler/frontend/format.h"
 #include "compiler/pipeline/compile.h"
 #include "compiler/sharding/dataflow/expert_weights.h"
-#include "compiler/sharding/dataflow/routers.h"
 #include "compiler/support/layer_names.h"
 #include "compiler/support/parts_clause.h"
 #include "compiler/transforms/differentiate/unreached.h"
@@ -66,7 +65,6 @@ private:
   std::vector<std::string> findUnused();
   void collectModules(const FeatureGraph &graph);
   bool chooseFromGraph();
-  void noteFewExperts(mlir::func::FuncOp function);
   StyleRequest request() const;
   std::unique_ptr<Compilation> importModel();
   CompileOptions compileOptions(const std::string &text) const;
@@ -394,30 +392,12 @@ std::unique_ptr<Compilation> Drafter::importModel() {
   return compilation;
 }
 
-/// Notes where no `expert` is drafted, since some ranks would have none.
-void Drafter::noteFewExperts(mlir::func::FuncOp function) {
-  if (adopted.styles || request().dataRanks == 1)
-    return;
-  for (plan::CallOp route : routesOf(function)) {
-    int64_t experts = mlir::cast<mlir::RankedTensorType>(route.getResult(1).getType()).getDimSize(0);
-    if (request().dividesExperts(experts))
-      continue;
-    int64_t ranks = request().dataRanks * request().tensorRanks.value_or(1);
-    std::string note = moduleText(withoutIndices(holderOfExperts(route))) + " has " + std::to_string(experts) +
-                       " experts, fewer than the " + std::to_string(ranks) + " ranks of " + axesOfExperts(draft.mesh) +
-                       ": no 'expert' is drafted.";
-    if (!llvm::is_contained(draft.notes, note))
-      draft.notes.push_back(std::move(note));
-  }
-}
-
 /// Chooses styles from the graph of the model.
 bool Drafter::chooseFromGraph() {
   std::unique_ptr<Compilation> compilation = importModel();
   if (!compilation)
     return false;
   mlir::func::FuncOp function = firstFunction(*compilation);
-  noteFewExperts(function);
   FeatureGraph graph = buildFeatureGraph(function, model);
   collectModules(graph);
   draft.inputNames = positionsFirst(graph);
@@ -438,6 +418,11 @@ bool Drafter::chooseFromGraph() {
     for (auto [choice, style] : llvm::zip_equal(choices, draft.styles))
       if (choice.style == DraftStyle::sequence)
         style.label += " dim 0";
+  int64_t ranks = request().dataRanks * request().tensorRanks.value_or(1);
+  for (const Mixture &mixture : found.fewExperts)
+    draft.notes.push_back(moduleText(mixture.path) + " has " + std::to_string(mixture.experts) +
+                          " experts, fewer than the " + std::to_string(ranks) + " ranks of " +
+                          axesOfExperts(draft.mesh) + ": no 'expert' is drafted.");
   for (const UndividedModule &module : found.undivided)
     draft.undivided.push_back({module.path, module.reason});
   return true;

@@ -68,6 +68,14 @@ struct WeightUse {
   std::optional<std::string> expertsOf = std::nullopt;
 };
 
+/// Modules that hold the experts of a mixture.
+struct Mixture {
+  std::string path; ///< of all layers: "layers.*.experts"
+  int64_t experts = 0;
+
+  bool operator==(const Mixture &) const = default;
+};
+
 struct FeatureGraph {
   std::vector<GraphCall> calls; ///< in program order
   std::vector<DimLink> links;
@@ -76,6 +84,7 @@ struct FeatureGraph {
   std::vector<size_t> outputDims;          ///< dims of the model's outputs
   std::vector<std::vector<size_t>> inputs; ///< dims of each input of the model
   std::vector<int64_t> extents;            ///< extents of all dims
+  std::vector<Mixture> mixtures;           ///< each once
 };
 
 } // namespace meshplan

@@ -165,27 +165,26 @@ DimShardingAttr dropMinorAxes(int64_t extent, DimShardingAttr dim, size_t count,
       mesh);
 }
 
-/// The dim without an axis, or a digit of one; nothing if it has none, or if the axis is not its most minor one and the
-/// shards are unequal: how many elements others would leave to a rank depends on which they are.
+/// The dim without an axis, or a digit of one, as axesWithout leaves it.
 static std::optional<DimShardingAttr> withoutAxis(int64_t extent, DimShardingAttr dim, AxisRefAttr axis, MeshOp mesh) {
-  SmallVector<AxisRefAttr> axes(dim.getAxes());
   // Microbatches may follow one another within the tokens of a rank.
-  size_t end = axes.size();
-  while (end > 0 && isTime(axes[end - 1]))
+  size_t end = dim.getAxes().size();
+  while (end > 0 && isTime(dim.getAxes()[end - 1]))
     --end;
-  bool mayBeMajor = hasEqualShards(resolveDim(extent, dim, mesh));
-  for (size_t index = 0; index < end; ++index) {
-    std::optional<AxisRemainder> rest = withoutDigit(resolveAxis(axes[index], mesh), resolveAxis(axis, mesh));
-    bool isMinor = rest && rest->minor.size == 1 && index + 1 == end;
-    if (!rest || (!isMinor && !mayBeMajor))
-      continue;
-    auto *place = axes.erase(axes.begin() + index);
-    for (const AxisRef &left : {rest->minor, rest->major})
-      if (left.size != 1)
-        place = axes.insert(place, AxisRefAttr::get(mesh.getContext(), axis.getName(), left.pre, left.size));
-    return divideDim(extent, axes, mesh, dim);
+  meshplan::DimSharding ofRanks = resolveDim(extent, dim, mesh);
+  ofRanks.axes.resize(end);
+  std::optional<std::vector<meshplan::AxisRef>> rest = axesWithout(ofRanks, resolveAxis(axis, mesh));
+  if (!rest)
+    return std::nullopt;
+  SmallVector<AxisRefAttr> axes;
+  for (const meshplan::AxisRef &left : *rest) {
+    // Only digits of `axis` are new.
+    auto same = llvm::find_if(dim.getAxes(), [&](AxisRefAttr own) { return resolveAxis(own, mesh) == left; });
+    axes.push_back(
+        same != dim.getAxes().end() ? *same : AxisRefAttr::get(mesh.getContext(), axis.getName(), left.pre, left.size));
   }
-  return std::nullopt;
+  llvm::append_range(axes, dim.getAxes().drop_front(end));
+  return divideDim(extent, axes, mesh, dim);
 }
 
 std::optional<ShardingAttr> withoutTokenAxis(RankedTensorType type, ShardingAttr sharding, int64_t first, int64_t count,

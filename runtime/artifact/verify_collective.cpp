@@ -119,24 +119,6 @@ Status verifyGatherOfRows(const artifact::Start &start, const artifact::Value &i
   return start.target() == -1 ? Status() : corrupted("rows of experts are gathered into a target");
 }
 
-/// Removes an axis from those of a dim, or a digit from one of them. Only the most minor one leaves unequal shards as
-/// they are.
-bool removeDigit(DimSharding &dim, const AxisRef &digit) {
-  bool mayBeMajor = hasEqualShards(dim);
-  for (size_t index = 0; index < dim.axes.size(); ++index) {
-    std::optional<AxisRemainder> rest = withoutDigit(dim.axes[index], digit);
-    bool isMinor = rest && rest->minor.size == 1 && index + 1 == dim.axes.size();
-    if (!rest || (!isMinor && !mayBeMajor))
-      continue;
-    auto place = dim.axes.erase(dim.axes.begin() + static_cast<std::ptrdiff_t>(index));
-    for (const AxisRef &left : {rest->minor, rest->major})
-      if (left.size != 1)
-        place = dim.axes.insert(place, left);
-    return true;
-  }
-  return false;
-}
-
 /// Rows go to the ranks of their experts, which their arrivals show, or come back: the axes of the group are at the
 /// minor end of the experts of the arrivals, and divide the tokens of the rows.
 Status verifyExchange(const artifact::Start &start, const artifact::Value &input, const artifact::Value &output,
@@ -164,7 +146,13 @@ Status verifyExchange(const artifact::Start &start, const artifact::Value &input
     expected.push_back(dimShardingOf(*dim));
   for (auto axis = group.rbegin(); axis != group.rend(); ++axis) {
     auto tokens = std::span(expected).subspan(1, rows.routed()->dims() - 1);
-    if (std::ranges::none_of(tokens, [&](DimSharding &dim) { return removeDigit(dim, *axis); }))
+    auto remove = [&](DimSharding &dim) {
+      std::optional<std::vector<AxisRef>> rest = axesWithout(dim, *axis);
+      if (rest)
+        dim.axes = *std::move(rest);
+      return rest.has_value();
+    };
+    if (std::ranges::none_of(tokens, remove))
       return corrupted("axis ", axis->axis, " of the communicator does not divide the tokens of the rows");
   }
   expected[0].axes.insert(expected[0].axes.end(), group.begin(), group.end());

@@ -72,177 +72,23 @@ std::vector<WeightPiece> renamed(std::vector<WeightPiece> pieces, std::span<cons
 
 class Arrangement {
 public:
-  Arrangement(const CheckpointTensors &tensors, const std::string &path, const artifact::Program &program)
-      : path(path), record(tensors.record), model(tensors.model), optimizer(tensors.optimizer),
-        own(recordOf(program, TrainingState{}).parameters), ownNames(own) {
-    NameIndex saved(record.parameters);
-    for (const RecordedState &state : record.states) {
-      std::optional<size_t> parameter = saved.find(state.parameter);
-      bool isElementwise = parameter && record.parameters[*parameter].shape == state.shape;
-      (isElementwise ? states[state.parameter] : others).push_back(state);
-    }
-    begun.insert(record.state.begun.begin(), record.state.begun.end());
-  }
+  Arrangement(const CheckpointTensors &tensors, const std::string &path, const artifact::Program &program);
 
-  Status run() {
-    divide();
-    MESHPLAN_RETURN_IF_ERROR(stack());
-    if (isChanged)
-      finish();
-    return Status();
-  }
+  Status run();
 
 private:
-  void divide() {
-    std::vector<RecordedParameter> divided;
-    for (RecordedParameter &saved : record.parameters) {
-      std::vector<WeightPiece> pieces = dividedPieces(saved, ownNames);
-      if (pieces.empty())
-        divided.push_back(std::move(saved));
-      else
-        std::ranges::move(partsOf(saved, pieces), std::back_inserter(divided));
-    }
-    record.parameters = std::move(divided);
-  }
-
-  std::vector<RecordedParameter> partsOf(const RecordedParameter &whole, const std::vector<WeightPiece> &pieces) {
-    std::vector<RecordedParameter> parts;
-    for (const WeightPiece &piece : pieces) {
-      parts.push_back({{piece.name}, whole.dtype, piece.stored, whole.isSaved, whole.isTrained});
-      std::optional<size_t> owner = ownNames.find(piece.name);
-      if (!owner || isStack(own[*owner]))
-        continue;
-      parts.back().names = own[*owner].names;
-      parts.back().pieces = own[*owner].pieces;
-    }
-    const std::string &name = whole.names.front();
-    model.divide(name, renamed(pieces, parts));
-    for (const RecordedState &state : states[name]) {
-      if (optimizer)
-        optimizer->divide(state.name, renamed(pieces, parts, state.kind()));
-      for (size_t i = 0; i < parts.size(); ++i)
-        addState(parts[i], state, pieces[i].stored);
-    }
-    if (auto steps = begun.extract(name))
-      for (const RecordedParameter &part : parts)
-        begun[part.names.front()] = steps.mapped();
-    states.erase(name);
-    isChanged = true;
-    return parts;
-  }
-
-  void addState(const RecordedParameter &parameter, const RecordedState &like, std::span<const int64_t> shape) {
-    const std::string &name = parameter.names.front();
-    states[name].push_back({name + "." + like.kind(), name, like.dtype, {shape.begin(), shape.end()}, like.isMaster});
-  }
-
-  Status stack() {
-    NameIndex saved(record.parameters);
-    std::vector<std::optional<RecordedParameter>> arranged(record.parameters.begin(), record.parameters.end());
-    for (const RecordedParameter &wanted : own) {
-      if (!isStack(wanted) || saved.hasAny(wanted.names))
-        continue;
-      std::vector<WeightPiece> pieces = piecesOf(*wanted.pieces, wanted.shape);
-      std::vector<size_t> places;
-      for (const WeightPiece &piece : pieces)
-        if (auto place = saved.find(piece.name); place && arranged[*place] && !isStack(*arranged[*place]))
-          places.push_back(*place);
-      // That all of it is missing, is reported where all parameters are compared.
-      if (places.empty())
-        continue;
-      MESHPLAN_RETURN_IF_ERROR(checkComplete(wanted, pieces, places, saved));
-      MESHPLAN_RETURN_IF_ERROR(makeStack(wanted, pieces, places, arranged));
-    }
-    record.parameters.clear();
-    for (std::optional<RecordedParameter> &parameter : arranged)
-      if (parameter)
-        record.parameters.push_back(*std::move(parameter));
-    return Status();
-  }
-
+  void divide();
+  std::vector<RecordedParameter> partsOf(const RecordedParameter &whole, const std::vector<WeightPiece> &pieces);
+  Status stack();
   Status checkComplete(const RecordedParameter &wanted, std::span<const WeightPiece> pieces,
-                       std::span<const size_t> places, const NameIndex &saved) const {
-    if (places.size() == pieces.size())
-      return Status();
-    auto isFound = [&](const WeightPiece &piece) {
-      auto place = saved.find(piece.name);
-      return place && std::ranges::find(places, *place) != places.end();
-    };
-    auto missing = std::ranges::find_if_not(pieces, isFound);
-    const std::string &name = (missing == pieces.end() ? pieces.front() : *missing).name;
-    return otherModel(path, "it has no parameter '" + name + "', which is a part of '" + wanted.names.front() + "' " +
-                                shapeText(wanted.shape) + " in this plan");
-  }
-
+                       std::span<const size_t> positions, const NameIndex &saved) const;
   Status makeStack(const RecordedParameter &wanted, const std::vector<WeightPiece> &pieces,
-                   std::span<const size_t> places, std::vector<std::optional<RecordedParameter>> &arranged) {
-    std::vector<RecordedParameter> parts;
-    for (size_t place : places)
-      parts.push_back(*arranged[place]);
-    for (size_t i = 0; i < parts.size(); ++i)
-      MESHPLAN_RETURN_IF_ERROR(checkPart(wanted, parts.front(), parts[i], pieces[i]));
-    const std::string &name = wanted.names.front();
-    const RecordedParameter &first = parts.front();
-    if (first.isSaved)
-      model.assemble(name, renamed(pieces, parts), wanted.shape);
-    for (const RecordedState &state : states[first.names.front()]) {
-      if (optimizer)
-        optimizer->assemble(name + "." + state.kind(), renamed(pieces, parts, state.kind()), wanted.shape);
-      addState(wanted, state, wanted.shape);
-    }
-    if (auto steps = begun.find(first.names.front()); steps != begun.end())
-      begun[name] = steps->second;
-    for (size_t place : places) {
-      states.erase(arranged[place]->names.front());
-      begun.erase(arranged[place]->names.front());
-      arranged[place].reset();
-    }
-    arranged[places.front()] = {wanted.names, first.dtype, wanted.shape, first.isSaved, first.isTrained, wanted.pieces};
-    isChanged = true;
-    return Status();
-  }
-
-  /// "exp_avg f32, master f32".
-  std::string statesText(const RecordedParameter &parameter) {
-    std::string text;
-    for (const RecordedState &state : states[parameter.names.front()])
-      text += (text.empty() ? "" : ", ") + state.kind() + " " + std::string(dtypeName(state.dtype));
-    return text.empty() ? "none" : text;
-  }
-
-  std::string stepsText(const RecordedParameter &parameter) const {
-    auto found = begun.find(parameter.names.front());
-    return std::to_string(found == begun.end() ? 0 : found->second);
-  }
-
+                   std::span<const size_t> positions, std::vector<std::optional<RecordedParameter>> &arranged);
   Status checkPart(const RecordedParameter &wanted, const RecordedParameter &first, const RecordedParameter &part,
-                   const WeightPiece &piece) {
-    if (part.shape != piece.stored)
-      return otherModel(path, "parameter '" + part.names.front() + "' is " + shapeText(part.shape) + ", " +
-                                  shapeText(piece.stored) + " required as a part of '" + wanted.names.front() + "'");
-    auto text = [&](const RecordedParameter &each) {
-      return std::string(dtypeName(each.dtype)) + (each.isTrained ? ", trained" : ", not trained") +
-             (each.isSaved ? ", saved" : ", not saved") + ", its states " + statesText(each) + ", counted from step " +
-             stepsText(each);
-    };
-    if (std::string one = text(first), other = text(part); one != other)
-      return Status(StatusCode::invalid,
-                    path + ": parameters '" + first.names.front() + "' (" + one + ") and '" + part.names.front() +
-                        "' (" + other + ") are parts of '" + wanted.names.front() +
-                        "' in this plan, and have to be alike; help: leave 'expert' out, or start a new training "
-                        "from what `meshplan-run export " +
-                        path + "` writes");
-    return Status();
-  }
-
-  /// Gives the record the states in the order of their parameters.
-  void finish() {
-    record.states.clear();
-    for (const RecordedParameter &parameter : record.parameters)
-      std::ranges::move(states[parameter.names.front()], std::back_inserter(record.states));
-    std::ranges::move(others, std::back_inserter(record.states));
-    record.state.begun.assign(begun.begin(), begun.end());
-  }
+                   const WeightPiece &piece);
+  void addState(const RecordedParameter &parameter, const RecordedState &like, std::span<const int64_t> shape);
+  std::string textOf(const RecordedParameter &parameter);
+  void finish();
 
   const std::string &path;
   CheckpointRecord &record;
@@ -257,6 +103,174 @@ private:
 };
 
 } // namespace
+
+Arrangement::Arrangement(const CheckpointTensors &tensors, const std::string &path, const artifact::Program &program)
+    : path(path), record(tensors.record), model(tensors.model), optimizer(tensors.optimizer),
+      own(recordOf(program, TrainingState{}).parameters), ownNames(own) {
+  NameIndex saved(record.parameters);
+  for (const RecordedState &state : record.states) {
+    std::optional<size_t> parameter = saved.find(state.parameter);
+    bool isElementwise = parameter && record.parameters[*parameter].shape == state.shape;
+    (isElementwise ? states[state.parameter] : others).push_back(state);
+  }
+  begun.insert(record.state.begun.begin(), record.state.begun.end());
+}
+
+Status Arrangement::run() {
+  divide();
+  MESHPLAN_RETURN_IF_ERROR(stack());
+  if (isChanged)
+    finish();
+  return Status();
+}
+
+void Arrangement::divide() {
+  std::vector<RecordedParameter> divided;
+  for (RecordedParameter &saved : record.parameters) {
+    std::vector<WeightPiece> pieces = dividedPieces(saved, ownNames);
+    if (pieces.empty())
+      divided.push_back(std::move(saved));
+    else
+      std::ranges::move(partsOf(saved, pieces), std::back_inserter(divided));
+  }
+  record.parameters = std::move(divided);
+}
+
+std::vector<RecordedParameter> Arrangement::partsOf(const RecordedParameter &whole,
+                                                    const std::vector<WeightPiece> &pieces) {
+  std::vector<RecordedParameter> parts;
+  for (const WeightPiece &piece : pieces) {
+    parts.push_back({{piece.name}, whole.dtype, piece.stored, whole.isSaved, whole.isTrained});
+    std::optional<size_t> owner = ownNames.find(piece.name);
+    if (!owner || isStack(own[*owner]))
+      continue;
+    parts.back().names = own[*owner].names;
+    parts.back().pieces = own[*owner].pieces;
+  }
+  const std::string &name = whole.names.front();
+  model.divide(name, renamed(pieces, parts));
+  for (const RecordedState &state : states[name]) {
+    if (optimizer)
+      optimizer->divide(state.name, renamed(pieces, parts, state.kind()));
+    for (size_t i = 0; i < parts.size(); ++i)
+      addState(parts[i], state, pieces[i].stored);
+  }
+  if (auto steps = begun.extract(name))
+    for (const RecordedParameter &part : parts)
+      begun[part.names.front()] = steps.mapped();
+  states.erase(name);
+  isChanged = true;
+  return parts;
+}
+
+void Arrangement::addState(const RecordedParameter &parameter, const RecordedState &like,
+                           std::span<const int64_t> shape) {
+  const std::string &name = parameter.names.front();
+  states[name].push_back({name + "." + like.kind(), name, like.dtype, {shape.begin(), shape.end()}, like.isMaster});
+}
+
+Status Arrangement::stack() {
+  NameIndex saved(record.parameters);
+  std::vector<std::optional<RecordedParameter>> arranged(record.parameters.begin(), record.parameters.end());
+  for (const RecordedParameter &wanted : own) {
+    if (!isStack(wanted) || saved.hasAny(wanted.names))
+      continue;
+    std::vector<WeightPiece> pieces = piecesOf(*wanted.pieces, wanted.shape);
+    std::vector<size_t> positions;
+    for (const WeightPiece &piece : pieces)
+      if (auto position = saved.find(piece.name); position && arranged[*position] && !isStack(*arranged[*position]))
+        positions.push_back(*position);
+    // That all of it is missing, is reported where all parameters are compared.
+    if (positions.empty())
+      continue;
+    MESHPLAN_RETURN_IF_ERROR(checkComplete(wanted, pieces, positions, saved));
+    MESHPLAN_RETURN_IF_ERROR(makeStack(wanted, pieces, positions, arranged));
+  }
+  record.parameters.clear();
+  for (std::optional<RecordedParameter> &parameter : arranged)
+    if (parameter)
+      record.parameters.push_back(*std::move(parameter));
+  return Status();
+}
+
+Status Arrangement::checkComplete(const RecordedParameter &wanted, std::span<const WeightPiece> pieces,
+                                  std::span<const size_t> positions, const NameIndex &saved) const {
+  if (positions.size() == pieces.size())
+    return Status();
+  auto isFound = [&](const WeightPiece &piece) {
+    auto position = saved.find(piece.name);
+    return position && std::ranges::find(positions, *position) != positions.end();
+  };
+  auto missing = std::ranges::find_if_not(pieces, isFound);
+  const std::string &name = (missing == pieces.end() ? pieces.front() : *missing).name;
+  return otherModel(path, "it has no parameter '" + name + "', which is a part of '" + wanted.names.front() + "' " +
+                              shapeText(wanted.shape) + " in this plan");
+}
+
+Status Arrangement::makeStack(const RecordedParameter &wanted, const std::vector<WeightPiece> &pieces,
+                              std::span<const size_t> positions,
+                              std::vector<std::optional<RecordedParameter>> &arranged) {
+  std::vector<RecordedParameter> parts;
+  for (size_t position : positions)
+    parts.push_back(*arranged[position]);
+  for (size_t i = 0; i < parts.size(); ++i)
+    MESHPLAN_RETURN_IF_ERROR(checkPart(wanted, parts.front(), parts[i], pieces[i]));
+  const std::string &name = wanted.names.front();
+  const RecordedParameter &first = parts.front();
+  if (first.isSaved)
+    model.assemble(name, renamed(pieces, parts), wanted.shape);
+  for (const RecordedState &state : states[first.names.front()]) {
+    if (optimizer)
+      optimizer->assemble(name + "." + state.kind(), renamed(pieces, parts, state.kind()), wanted.shape);
+    addState(wanted, state, wanted.shape);
+  }
+  if (auto steps = begun.find(first.names.front()); steps != begun.end())
+    begun[name] = steps->second;
+  for (size_t position : positions) {
+    states.erase(arranged[position]->names.front());
+    begun.erase(arranged[position]->names.front());
+    arranged[position].reset();
+  }
+  arranged[positions.front()] = {wanted.names,  first.dtype,     wanted.shape,
+                                 first.isSaved, first.isTrained, wanted.pieces};
+  isChanged = true;
+  return Status();
+}
+
+/// "f32, trained, saved, its states exp_avg f32, master f32, counted from step 0".
+std::string Arrangement::textOf(const RecordedParameter &parameter) {
+  std::string kinds;
+  for (const RecordedState &state : states[parameter.names.front()])
+    kinds += (kinds.empty() ? "" : ", ") + state.kind() + " " + std::string(dtypeName(state.dtype));
+  auto steps = begun.find(parameter.names.front());
+  return std::string(dtypeName(parameter.dtype)) + (parameter.isTrained ? ", trained" : ", not trained") +
+         (parameter.isSaved ? ", saved" : ", not saved") + ", its states " + (kinds.empty() ? "none" : kinds) +
+         ", counted from step " + std::to_string(steps == begun.end() ? 0 : steps->second);
+}
+
+Status Arrangement::checkPart(const RecordedParameter &wanted, const RecordedParameter &first,
+                              const RecordedParameter &part, const WeightPiece &piece) {
+  if (part.shape != piece.stored)
+    return otherModel(path, "parameter '" + part.names.front() + "' is " + shapeText(part.shape) + ", " +
+                                shapeText(piece.stored) + " required as a part of '" + wanted.names.front() + "'");
+  if (std::string one = textOf(first), other = textOf(part); one != other)
+    return Status(StatusCode::invalid,
+                  path + ": parameters '" + first.names.front() + "' (" + one + ") and '" + part.names.front() + "' (" +
+                      other + ") are parts of '" + wanted.names.front() +
+                      "' in this plan, and have to be alike; help: leave 'expert' out, or start a new training "
+                      "from what `meshplan-run export " +
+                      path + "` writes");
+  return Status();
+}
+
+/// Gives the record the states in the order of their parameters.
+void Arrangement::finish() {
+  record.states.clear();
+  for (const RecordedParameter &parameter : record.parameters)
+    std::ranges::move(states[parameter.names.front()], std::back_inserter(record.states));
+  std::ranges::move(others, std::back_inserter(record.states));
+  record.state.begun.assign(begun.begin(), begun.end());
+}
 
 Status meshplan::arrange(const CheckpointTensors &tensors, const std::string &path, const artifact::Program &program) {
   return Arrangement(tensors, path, program).run();

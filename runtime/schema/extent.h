@@ -133,6 +133,25 @@ inline bool hasEqualShards(const DimSharding &dim) {
   return dim.parts.empty() && dim.repeat == 1 && dim.extent % (dim.unit * shardCount(dim.axes)) == 0;
 }
 
+/// The axes of a dim without `digit`, which is one of them or a digit of one. Nothing if the dim does not have it, or
+/// if it is not the most minor one and shards are unequal: how many elements the other axes would leave to a rank
+/// depends on which they are.
+inline std::optional<std::vector<AxisRef>> axesWithout(const DimSharding &dim, const AxisRef &digit) {
+  for (size_t index = 0; index < dim.axes.size(); ++index) {
+    std::optional<AxisRemainder> rest = withoutDigit(dim.axes[index], digit);
+    bool isMinor = rest && rest->minor.size == 1 && index + 1 == dim.axes.size();
+    if (!rest || (!isMinor && !hasEqualShards(dim)))
+      continue;
+    std::vector<AxisRef> axes(dim.axes.begin(), dim.axes.begin() + static_cast<std::ptrdiff_t>(index));
+    for (const AxisRef &left : {rest->major, rest->minor})
+      if (left.size != 1)
+        axes.push_back(left);
+    axes.insert(axes.end(), dim.axes.begin() + static_cast<std::ptrdiff_t>(index) + 1, dim.axes.end());
+    return axes;
+  }
+  return std::nullopt;
+}
+
 /// Ranges of the global dim that the rank at `coordinate` holds.
 inline std::vector<Range> localRanges(const DimSharding &dim, std::span<const int64_t> meshSizes,
                                       std::span<const int64_t> coordinate) {

@@ -36,74 +36,27 @@ constexpr Refusal pipeline = {"pipelining, for which there is no statement yet",
                   growing = {"a batch that grows, and a plan has one batch",
                              "leave it out: '--global-batch-size' sets the batch size"};
 
-constexpr FlagRule taken(int values) { return {Kind::taken, values, "", ""}; }
 constexpr FlagRule refused(int values, Refusal why) { return {Kind::refused, values, why.why, why.help}; }
 
-const NamedRule rules[] = {
-    {"tensor-model-parallel-size", taken(1)},
-    {"sequence-parallel", taken(0)},
-    {"use-distributed-optimizer", taken(0)},
-    {"use-megatron-fsdp", taken(0)},
-    {"use-torch-fsdp2", taken(0)},
-    {"torch-fsdp2-no-reshard-after-forward", taken(0)},
-    {"data-parallel-sharding-strategy", taken(1)},
-    {"num-distributed-optimizer-instances", taken(1)},
-    {"overlap-grad-reduce", taken(0)},
-    {"overlap-param-gather", taken(0)},
-    {"ddp-bucket-size", taken(1)},
-    {"ddp-average-in-collective", taken(0)},
-    {"use-nccl-ub", taken(0)},
-    {"optimizer-cpu-offload", taken(0)},
-    {"accumulate-allreduce-grads-in-fp32", taken(0)},
-    {"grad-reduce-in-bf16", taken(0)},
-    {"bf16", taken(0)},
-    {"fp16", taken(0)},
-    {"loss-scale", taken(1)},
-    {"initial-loss-scale", taken(1)},
-    {"loss-scale-window", taken(1)},
-    {"exp-avg-dtype", taken(1)},
-    {"exp-avg-sq-dtype", taken(1)},
-    {"recompute-activations", taken(0)},
-    {"recompute-granularity", taken(1)},
-    {"recompute-method", taken(1)},
-    {"recompute-num-layers", taken(1)},
-    {"recompute-modules", taken(-1)},
-    {"micro-batch-size", taken(1)},
-    {"global-batch-size", taken(1)},
-    {"calculate-per-token-loss", taken(0)},
-    {"optimizer", taken(1)},
-    {"lr", taken(1)},
-    {"min-lr", taken(1)},
-    {"lr-decay-style", taken(1)},
-    {"lr-decay-iters", taken(1)},
-    {"lr-warmup-iters", taken(1)},
-    {"lr-warmup-fraction", taken(1)},
-    {"lr-wsd-decay-iters", taken(1)},
-    {"lr-decay-samples", taken(1)},
-    {"lr-warmup-samples", taken(1)},
-    {"lr-wsd-decay-samples", taken(1)},
-    {"lr-wsd-decay-style", taken(1)},
-    {"lr-warmup-init", taken(1)},
-    {"train-iters", taken(1)},
-    {"train-samples", taken(1)},
-    {"weight-decay", taken(1)},
-    {"weight-decay-incr-style", taken(1)},
-    {"start-weight-decay", taken(1)},
-    {"end-weight-decay", taken(1)},
-    {"clip-grad", taken(1)},
-    {"adam-beta1", taken(1)},
-    {"adam-beta2", taken(1)},
-    {"adam-eps", taken(1)},
-    {"sgd-momentum", taken(1)},
-    {"no-check-for-nan-in-loss-and-grad", taken(0)},
-    {"num-layers", taken(1)},
-    {"expert-model-parallel-size", taken(1)},
-    {"expert-tensor-parallel-size", taken(1)},
-    {"moe-expert-capacity-factor", taken(1)},
-    {"moe-token-drop-policy", taken(1)},
-    {"moe-router-enable-expert-bias", taken(0)},
-    {"moe-router-bias-update-rate", taken(1)},
-    {"overlap-moe-expert-parallel-comm", taken(0)},
+/// Names of flags that become statements of a plan: without a value, with one, and with several.
+constexpr StringRef taken =
+    "sequence-parallel use-distributed-optimizer use-megatron-fsdp use-torch-fsdp2 "
+    "torch-fsdp2-no-reshard-after-forward overlap-grad-reduce overlap-param-gather ddp-average-in-collective "
+    "use-nccl-ub optimizer-cpu-offload accumulate-allreduce-grads-in-fp32 grad-reduce-in-bf16 bf16 fp16 "
+    "recompute-activations calculate-per-token-loss no-check-for-nan-in-loss-and-grad "
+    "moe-router-enable-expert-bias overlap-moe-expert-parallel-comm";
+constexpr StringRef takenWithValue =
+    "tensor-model-parallel-size data-parallel-sharding-strategy num-distributed-optimizer-instances "
+    "ddp-bucket-size loss-scale initial-loss-scale loss-scale-window exp-avg-dtype exp-avg-sq-dtype "
+    "recompute-granularity recompute-method recompute-num-layers micro-batch-size global-batch-size optimizer lr "
+    "min-lr lr-decay-style lr-decay-iters lr-warmup-iters lr-warmup-fraction lr-wsd-decay-iters lr-decay-samples "
+    "lr-warmup-samples lr-wsd-decay-samples lr-wsd-decay-style lr-warmup-init train-iters train-samples "
+    "weight-decay weight-decay-incr-style start-weight-decay end-weight-decay clip-grad adam-beta1 adam-beta2 "
+    "adam-eps sgd-momentum num-layers expert-model-parallel-size expert-tensor-parallel-size "
+    "moe-expert-capacity-factor moe-token-drop-policy moe-router-bias-update-rate";
+constexpr StringRef takenWithValues = "recompute-modules";
+
+const NamedRule refusals[] = {
     {"pipeline-model-parallel-size", refused(1, pipeline)},
     {"pipeline-model-parallel-layout", refused(1, pipeline)},
     {"num-layers-per-virtual-pipeline-stage", refused(1, pipeline)},
@@ -197,7 +150,10 @@ bool isOneOf(StringRef name, StringRef names) {
 const std::vector<std::string> &meshplan::knownFlags() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
-    for (const NamedRule &rule : rules)
+    for (StringRef list : {taken, takenWithValue, takenWithValues})
+      for (StringRef name : llvm::split(list, ' '))
+        all.push_back("--" + name.str());
+    for (const NamedRule &rule : refusals)
       all.push_back("--" + rule.name.str());
     return all;
   }();
@@ -205,8 +161,11 @@ const std::vector<std::string> &meshplan::knownFlags() {
 }
 
 std::optional<FlagRule> meshplan::ruleOf(StringRef name) {
-  auto found = llvm::find_if(rules, [&](const NamedRule &rule) { return rule.name == name; });
-  if (found != std::end(rules))
+  for (auto [values, list] : {std::pair(0, taken), std::pair(1, takenWithValue), std::pair(-1, takenWithValues)})
+    if (llvm::is_contained(llvm::split(list, ' '), name))
+      return FlagRule{Kind::taken, values, "", ""};
+  auto found = llvm::find_if(refusals, [&](const NamedRule &rule) { return rule.name == name; });
+  if (found != std::end(refusals))
     return found->rule;
   // Options that are on by default are turned off by "--no-NAME" or "--disable-NAME", and concern the same subject.
   StringRef positive = name;

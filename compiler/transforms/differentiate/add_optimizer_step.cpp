@@ -6,8 +6,8 @@
 
 #include "compiler/transforms/differentiate/optimizer_step.h"
 #include "compiler/transforms/differentiate/passes.h"
-#include "dialect/plan/argument_adder.h"
 #include "dialect/plan/attributes.h"
+#include "dialect/plan/new_arguments.h"
 #include "dialect/plan/programs.h"
 
 namespace meshplan {

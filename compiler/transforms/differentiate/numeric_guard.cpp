@@ -2,7 +2,7 @@
 
 #include "compiler/transforms/differentiate/numeric_guard.h"
 #include "dialect/plan/attributes.h"
-#include "dialect/plan/settings.h"
+#include "dialect/plan/new_arguments.h"
 #include "runtime/schema/program_names.h"
 
 using namespace mlir;

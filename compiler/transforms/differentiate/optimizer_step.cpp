@@ -21,7 +21,7 @@
 #include "compiler/transforms/differentiate/divided_sum.h"
 #include "dialect/plan/argument_table.h"
 #include "dialect/plan/attributes.h"
-#include "dialect/plan/settings.h"
+#include "dialect/plan/new_arguments.h"
 #include "runtime/schema/program_names.h"
 
 using namespace mlir;

@@ -4,7 +4,7 @@
 #define MESHPLAN_COMPILER_TRANSFORMS_DIFFERENTIATE_OPTIMIZER_STEP_H
 
 #include "compiler/transforms/differentiate/numeric_guard.h"
-#include "dialect/plan/argument_adder.h"
+#include "dialect/plan/new_arguments.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace meshplan {

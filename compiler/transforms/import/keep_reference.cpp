@@ -6,8 +6,8 @@
 
 #include "compiler/transforms/import/erase_unread.h"
 #include "compiler/transforms/import/passes.h"
-#include "dialect/plan/argument_adder.h"
 #include "dialect/plan/attributes.h"
+#include "dialect/plan/new_arguments.h"
 #include "dialect/plan/plan.h"
 #include "dialect/plan/programs.h"
 #include "dialect/plan/updates.h"

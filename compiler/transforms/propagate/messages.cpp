@@ -440,9 +440,11 @@ void meshplan::reportGatheredTokens(CallOp route, Value indices, ArrayRef<AxisRe
   else
     warning << "as many tokens on each of these ranks, but the tokens are "
             << layoutText(cast<RankedTensorType>(indices.getType()));
-  warning.attachNote() << "help: change "
-                       << (count % ranks != 0 ? "the ranks of the experts"
-                                              : "the batch, or write these axes last in its layout");
+  Diagnostic &help = warning.attachNote();
+  if (count % ranks != 0)
+    help << "help: divide the experts over axes whose number of ranks divides " << count;
+  else
+    help << "help: change the batch, or write these axes last in its layout";
 }
 
 void meshplan::reportOtherDivision(ConstrainOp constrain, Value value, ShardingAttr to, MeshOp mesh,

@@ -42,13 +42,14 @@ std::optional<Cause> Propagation::causeOf(const WantedDim &wanted, AxisRefAttr a
   return wanted.neighbour ? layouts.causeOf(wanted.neighbour, axis) : std::nullopt;
 }
 
-std::optional<DimShardingAttr> Propagation::extended(Value value, int64_t dim, DimShardingAttr now, AxisRefAttr axis) {
+std::optional<DimShardingAttr> Propagation::extended(Value value, int64_t dim, DimShardingAttr now, AxisRefAttr axis,
+                                                     bool keepsBlocks) {
   int64_t extent = cast<RankedTensorType>(value.getType()).getDimSize(dim);
   AxisList axes(now.getAxes());
   axes.push_back(axis);
-  bool isWhole = now.getAxes().empty();
+  bool byBlocks = now.getAxes().empty() || (keepsBlocks && now.getParts().empty());
   DimShardingAttr divided =
-      isWhole ? divideDim(extent, axes, mesh, blocks.get(value, dim)) : divideDim(extent, axes, mesh, now);
+      byBlocks ? divideDim(extent, axes, mesh, blocks.get(value, dim)) : divideDim(extent, axes, mesh, now);
   // The further axis may only divide within the shards that the dim has, or the reduce-scatter would also redistribute.
   bool isFine = !isShared(now) && dropMinorAxes(extent, divided, 1, mesh) == now;
   isFine &= hasBlockForEach(extent, divided, mesh);

@@ -121,14 +121,10 @@ std::optional<ShardingAttr> Propagation::spreadOver(Value indices, ArrayRef<Axis
     // Positions before samples, of which a microbatch may have few. The last dim are the slots.
     for (int64_t dim = rankOf(indices) - 2; dim >= 0 && !spread; --dim) {
       DimShardingAttr now = sharding.getDims()[dim];
-      AxisList further(now.getAxes());
-      further.push_back(axis);
-      // Blocks that the axes so far do not cut, as the positions of a sample in a dim of rows, may not be cut either.
-      int64_t extent = shapeOf(indices)[dim];
-      DimShardingAttr divided = divideDim(extent, further, mesh, blocks.get(indices, dim));
-      if (llvm::none_of(now.getAxes(), isTime) && dropMinorAxes(extent, divided, 1, mesh) == now &&
-          hasBlockForEach(extent, divided, mesh))
-        spread = sharding.withDim(dim, divided);
+      if (std::optional<DimShardingAttr> divided = llvm::any_of(now.getAxes(), isTime)
+                                                       ? std::nullopt
+                                                       : extended(indices, dim, now, axis, /*keepsBlocks=*/true))
+        spread = sharding.withDim(dim, *divided);
     }
     if (!spread)
       return std::nullopt;

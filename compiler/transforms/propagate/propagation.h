@@ -92,9 +92,10 @@ private:
   mlir::Value reduce(mlir::Value value, plan::AxisRefAttr axis, mlir::Operation *user);
   std::optional<Cause> causeOf(const WantedDim &wanted, plan::AxisRefAttr axis);
 
-  /// The dim divided by one more axis within its shards; nothing if a shard would have no block.
+  /// The dim divided by one more axis within its shards; nothing if a shard would have no block. With `keepsBlocks` it
+  /// cuts no block that the axes so far do not cut, such as the positions of a sample in a dim of rows.
   std::optional<plan::DimShardingAttr> extended(mlir::Value value, int64_t dim, plan::DimShardingAttr now,
-                                                plan::AxisRefAttr axis);
+                                                plan::AxisRefAttr axis, bool keepsBlocks = false);
   Cause causeOf(mlir::Value value, plan::AxisRefAttr axis);
 
   //===--------------------------------------------------------------------===//

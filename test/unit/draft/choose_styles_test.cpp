@@ -325,6 +325,18 @@ TEST(ChooseStyles, FeaturesOfExpertsAreDividedWhereExpertsCannotBe) {
   EXPECT_THAT(ofExperts(4, {2, 1, false}), features) << "samples are not split";
 }
 
+TEST(ChooseStyles, MixturesWithFewerExpertsThanRanksAreNamed) {
+  auto few = [](const StyleRequest &request) {
+    FeatureGraph graph;
+    graph.mixtures = {{"first", 3}, {"second", 8}};
+    return chooseStyles(graph, request).fewExperts;
+  };
+  EXPECT_THAT(few({std::nullopt, 4, false}), ElementsAre(Mixture{"first", 3}));
+  EXPECT_THAT(few({2, 2, false}), ElementsAre(Mixture{"first", 3})) << "two axes";
+  EXPECT_THAT(few({std::nullopt, 3, false}), IsEmpty());
+  EXPECT_THAT(few({4, 1, false}), IsEmpty()) << "samples are not split";
+}
+
 TEST(ChooseStyles, TheStyleOfExpertsIsThatOfTheModuleThatComputesTheirRows) {
   GraphOf builder = mixtureOf(4); // the weights lie in modules without operators
   for (WeightUse &weight : builder.graph.weights)

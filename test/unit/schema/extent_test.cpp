@@ -396,5 +396,21 @@ TEST(GroupOf, ByHand) {
   EXPECT_THAT(groupOf(std::vector<AxisRef>{{0, 2, 2}}, line, std::vector<int64_t>{5}), ElementsAre(5, 7));
 }
 
+TEST(AxesWithout, OnlyTheMostMinorAxisLeavesUnequalShards) {
+  const AxisRef pod{0, 1, 2}, dp{1, 1, 4}, major{1, 1, 2}, minor{1, 2, 2};
+  DimSharding equal{.extent = 16, .axes = {pod, dp}}, unequal{.extent = 9, .axes = {pod, dp}};
+  EXPECT_EQ(axesWithout(equal, dp), std::vector{pod});
+  EXPECT_EQ(axesWithout(equal, pod), std::vector{dp});
+  EXPECT_EQ(axesWithout(equal, minor), (std::vector{pod, major}));
+  EXPECT_EQ(axesWithout(equal, major), (std::vector{pod, minor}));
+  EXPECT_EQ(axesWithout(equal, {2, 1, 2}), std::nullopt) << "an axis that the dim does not have";
+  EXPECT_EQ(axesWithout(unequal, dp), std::vector{pod});
+  EXPECT_EQ(axesWithout(unequal, minor), (std::vector{pod, major}));
+  EXPECT_EQ(axesWithout(unequal, pod), std::nullopt);
+  EXPECT_EQ(axesWithout(unequal, major), std::nullopt);
+  DimSharding blocks{.extent = 24, .axes = {pod, dp}, .unit = 4};
+  EXPECT_EQ(axesWithout(blocks, pod), std::nullopt) << "6 blocks over 8 shards";
+}
+
 } // namespace
 } // namespace meshplan

@@ -11,7 +11,7 @@
 #include "compiler/transforms/import/random/written_dropout.h"
 #include "dialect/plan/attributes.h"
 #include "dialect/plan/call_builder.h"
-#include "dialect/plan/settings.h"
+#include "dialect/plan/new_arguments.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/schema/program_names.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -1,6 +1,6 @@
-//===- settings.cpp - numbers that a run supplies to a program ------------===//
+//===- new_arguments.cpp - arguments that passes add ----------------------===//
 
-#include "dialect/plan/settings.h"
+#include "dialect/plan/new_arguments.h"
 #include "dialect/plan/attributes.h"
 #include "mlir/IR/Builders.h"
 
@@ -30,4 +30,33 @@ BlockArgument meshplan::plan::settingArgument(FunctionOpInterface function, Stri
   [[maybe_unused]] LogicalResult inserted = function.insertArgument(
       index, RankedTensorType::get({}, builder.getF64Type(), whole), builder.getDictionaryAttr(attributes), location);
   return function.getArgument(index);
+}
+
+BlockArgument ArgumentAdder::add(Type type, ArrayRef<NamedAttribute> attributes, Location location) {
+  added.push_back(DictionaryAttr::get(function.getContext(), attributes));
+  return function.getFunctionBody().addArgument(type, location);
+}
+
+void ArgumentAdder::write() {
+  if (added.empty())
+    return;
+  SmallVector<DictionaryAttr> all;
+  function.getAllArgAttrs(all);
+  all.append(added);
+  added.clear();
+  SmallVector<Type> types(function.getFunctionBody().getArgumentTypes());
+  function.setType(function.cloneTypeWith(types, function.getResultTypes()));
+  function.setAllArgAttrs(all);
+}
+
+void meshplan::plan::removeArgumentAttributes(FunctionOpInterface function, ArrayRef<StringRef> names) {
+  SmallVector<DictionaryAttr> all;
+  function.getAllArgAttrs(all);
+  for (DictionaryAttr &attributes : all) {
+    NamedAttrList kept(attributes);
+    for (StringRef name : names)
+      kept.erase(name);
+    attributes = kept.getDictionary(function.getContext());
+  }
+  function.setAllArgAttrs(all);
 }
